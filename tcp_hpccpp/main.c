@@ -594,6 +594,7 @@ static void hpccpp_init(struct sock *sk)
 
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
+	hop_bound_window(sk);
 	switch (int_flow_negotiate(sk)) {
 	case INT_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);

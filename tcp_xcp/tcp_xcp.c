@@ -470,6 +470,7 @@ static u32 txcp_undo_cwnd(struct sock *sk)
 /* XCP was selected on an established connection: use Reno until the peer answers. */
 static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
+	hop_bound_window(sk);
 	switch (xcp_flow_ask(sk)) {
 	case XCP_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp);

@@ -203,11 +203,13 @@ def options(cc):
 
 def names():
     """The name that getsockopt() returns can be set, on this socket and on another one."""
-    write("/proc/sys/net/ipv4/tcp_ecn", 0)
+    switches = ("/proc/sys/net/ipv4/tcp_ecn", HOPCC + "xcp", HOPCC + "int")
+    for switch in switches:
+        tap.claim(f"{switch} 0", write(switch, 0))
     for cc in ("ldcp", "xcp", "hpccpp", "dctcp_ms"):
         address = next(addresses)
         connection = Connection(address, "cubic", early=cc)
-        connection.transfer(60000)
+        connection.transfer()
         name = connection.name()
         connection.change(name)
         other = Connection(address, name)
@@ -219,7 +221,8 @@ def names():
         tap.claim(f"{cc} after that", connection.name() in (cc, f"{cc}-reno"), connection.name())
         connection.close()
         other.close()
-    write("/proc/sys/net/ipv4/tcp_ecn", 1)
+    for switch in switches:
+        write(switch, 1)
 
 
 def settings(cc):

@@ -43,8 +43,8 @@ static inline u32 hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
  *
  * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
  * any 32 bits, 0 included, which the stack takes as they are. A congestion control calls this
- * before it reads either: in init(), and where data follows silence, since the stack may copy
- * the metrics after init(), at the end of the handshake.
+ * before it reads either: in init(), and where data follows silence or where it waits for the
+ * peer's answer, since the stack may copy the metrics after init(), at the end of the handshake.
  *
  * Context: socket lock held.
  */

@@ -1,5 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
-# TCP Fast Open with the real modules, in the lab's guest.
-cd "$(dirname "$0")/../.." || exit 2
-exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/fast_open.py

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Ways in which a connection begins, with the real modules and the same congestion control at both
+"""Ways in which a connection starts, with the real modules and the same congestion control at both
 ends: SYN cookies, TCP Fast Open, ports of connections in TIME-WAIT, and the ways to select a
 congestion control. Prints TAP.
 

@@ -59,6 +59,10 @@ ok "xcp, hpccpp, csig: connections with equal addresses and ports in two VRFs st
 	/usr/bin/python3 -B "$here/../netns/vrf_twins.py"
 ok "xcp, hpccpp, csig: packets may leave through another network namespace than their socket's" \
 	/usr/bin/python3 -B "$here/../netns/foreign_socket.py"
+# The kernel of another distribution may be without MPTCP.
+[ ! -e /proc/sys/net/mptcp/enabled ] ||
+	ok "each congestion control works on both sub-flows of a connection of MPTCP" \
+		/usr/bin/python3 -B "$here/../netns/mptcp.py"
 ok "hpccpp: data with IFA, INT-MD and IOAM leaves through a VRF with one header" \
 	/usr/bin/python3 -B "$here/../netns/int_source.py" vrf
 ok "flow entries are charged to the memory control group of the process that connects" \

@@ -472,16 +472,12 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 }
 
 /*
- * With nothing in flight: returns true if the connection was idle for long enough. A hold is half
- * an RTO at most; from two RTOs on, times in microseconds may have wrapped.
+ * With nothing in flight: returns true if the connection was idle for long enough. The end of a
+ * hold may be yet to come.
  */
 static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const s32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - cs->busy_us;
-	const u32 unsupported_jiffies = tcp_jiffies32 - tcp_sk(sk)->lsndtime;
-
-	return unsupported_jiffies >= 2 * inet_csk(sk)->icsk_rto || idle_us >= tcsig_idle_us(sk,
-											     cs);
+	return hop_idle_us(tcp_sk(sk), cs->busy_us) >= tcsig_idle_us(sk, cs);
 }
 
 static void tcsig_tx_start(struct sock *sk)

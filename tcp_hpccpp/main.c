@@ -898,7 +898,7 @@ compat_adapt_cong_control(hpccpp_cong_control)
 static void hpccpp_tx_start(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
-	u32 idle_us = (u32)tcp_sk(sk)->tcp_mstamp - hs->ack_us;
+	u32 idle_us = hop_idle_us(tcp_sk(sk), hs->ack_us);
 	struct hpccpp_law *law = hs->law;
 
 	if (!law)

@@ -165,6 +165,27 @@ static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
 	return tp->rack.rtt_us ?: tp->srtt_us >> 3;
 }
 
+/* A silence after which a count of microseconds in 32 bits is not read any more, seconds */
+#define HOP_IDLE_MAX_S 1800
+
+/**
+ * hop_idle_us() - get the time since an event, where data follows silence
+ * @tp: a TCP socket without data in flight
+ * @since_us: tp->tcp_mstamp of the last ACK, or a time shortly before or behind it
+ *
+ * The 32 bits of @since_us would wrap after 71 minutes, and a long silence look like a short one.
+ * The stack counts the time since the last packet in jiffies, for weeks.
+ *
+ * Context: socket lock held.
+ * Return: microseconds, negative if @since_us is yet to come; S32_MAX after HOP_IDLE_MAX_S.
+ */
+static inline s32 hop_idle_us(const struct tcp_sock *tp, u32 since_us)
+{
+	if (tcp_jiffies32 - tp->lsndtime > HOP_IDLE_MAX_S * HZ)
+		return S32_MAX;
+	return (u32)tp->tcp_mstamp - since_us;
+}
+
 /**
  * hop_defer() - let the next packet leave later
  * @sk: a TCP socket that paces

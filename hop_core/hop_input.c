@@ -204,21 +204,28 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
 
-bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
-		       unsigned int payload_bytes)
+bool hop_input_is_expected(const struct hop_flow_key *key, const struct tcphdr *th,
+			   unsigned int payload_bytes)
 {
 	struct sock *sk;
-	bool may;
+	bool expected;
 
-	if (payload_bytes || !th->ack || th->syn || th->fin || th->rst)
+	if (th->syn || th->rst)
 		return false;
 	sk = hop_flow_socket(key);
 	if (!sk)
 		return false;
-	may = sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES &&
-	      is_in_window(sk, th, 0);
+	expected = sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES &&
+		   is_in_window(sk, th, payload_bytes);
 	sock_gen_put(sk);
-	return may;
+	return expected;
+}
+EXPORT_SYMBOL_GPL(hop_input_is_expected);
+
+bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
+		       unsigned int payload_bytes)
+{
+	return !payload_bytes && !th->fin && hop_input_is_expected(key, th, 0);
 }
 EXPORT_SYMBOL_GPL(hop_input_may_ask);
 

@@ -4,11 +4,13 @@
  * everything behind it sees TCP. A packet that arrived in fragments is processed by the handler of
  * our protocol number, and is then received again without its header.
  *
- * A header is removed only if net.hopcc.int is on. A SYN negotiates; any other packet must belong
- * to a connection that negotiated, and data must have the cookie that only the peer knows. UDP may
- * contain only data. All other packets are left unchanged to the stack, so that TCP below our
- * header cannot be used to bypass a filter; for filters in front of this hook, see
- * hop_input_is_hidden() and hop_input_show().
+ * While net.hopcc.int is on, the header in front of a TCP segment for this host is removed, and TCP
+ * answers the segment as if it had arrived without one: a connection that exists is never refused.
+ * The header is used only on a SYN and on a connection that negotiated, and data must have the
+ * cookie that only the peer knows. UDP may contain only data, of a connection of this host. All
+ * other packets are left unchanged to the stack; see is_dropped() for what is dropped. The filters
+ * behind this hook see TCP; for filters in front of it, see hop_input_is_hidden() and
+ * hop_input_show().
  */
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
@@ -25,7 +27,8 @@
  * @tail: words behind the header
  * @bytes: length of both, and of the UDP header in front of them
  * @udp: there is a UDP header in front of them
- * @flow: flow of the connection; NULL for a SYN
+ * @flow: flow of the connection; NULL for a SYN, and if the header is not used
+ * @unused: counter of the reason why the header is not used; INT_COUNTS if it is used
  */
 struct nint_shim {
 	union {
@@ -36,6 +39,7 @@ struct nint_shim {
 	unsigned int bytes;
 	bool udp;
 	struct hop_flow *flow;
+	unsigned int unused;
 };
 
 /*
@@ -115,6 +119,10 @@ static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_
 
 	nint_count_add(in, shim->hdr.type == INT_TYPE_HANDSHAKE ?
 		       INT_COUNT_IN_HANDSHAKE : INT_COUNT_IN_DATA, hop_input_segs_pkts(skb));
+	if (shim->unused != INT_COUNTS) {
+		nint_count(in, shim->unused);
+		return;
+	}
 	if (hop_input_is_mangled(skb, th)) {
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
@@ -173,29 +181,47 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 }
 
 /*
+ * Finds the flow that data belongs to, for the counters of check_segment(). In UDP the port may be
+ * a user's: without the cookie, the segment must be one of a connection of this host.
+ */
+static unsigned int check_data(const struct hop_flow_key *key, const struct tcphdr *th,
+			       struct nint_shim *shim)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	const struct int_flow *f = flow ? hop_flow_state(flow) : NULL;
+
+	if (f && ntohl(shim->tail.second) == (u32)f->cookie) {
+		shim->flow = flow;
+		return INT_COUNTS;
+	}
+	shim->unused = f ? INT_COUNT_IN_BAD_COOKIE : INT_COUNT_IN_NO_FLOW;
+	if (shim->udp && !hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq)))
+		return shim->unused;
+	return INT_COUNTS;
+}
+
+/*
  * Checks if a header may be removed. @th: TCP header behind it. Returns the counter of the reason
- * if it must stay; INT_COUNTS if it may be removed: then @shim->flow is set.
+ * if it must stay; INT_COUNTS if it may be removed: then @shim->flow or @shim->unused is set.
  */
 static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
 				  struct nint_shim *shim)
 {
 	const bool handshake = shim->hdr.type == INT_TYPE_HANDSHAKE;
-	const struct int_flow *f;
 	struct hop_flow_key key;
 
-	if (th->rst || handshake != th->syn || (handshake && shim->udp))
+	if (th->rst)
+		return INT_COUNT_IN_NO_FLOW;
+	if (handshake != th->syn || (handshake && shim->udp))
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (th->syn && !th->ack)
 		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
+	if (!handshake)
+		return check_data(&key, th, shim);
 	shim->flow = hop_flow_find(&key);
-	if (!shim->flow)
-		return INT_COUNT_IN_NO_FLOW;
-	if (handshake)
-		return hop_input_answers_syn(&key, ntohl(th->ack_seq)) ?
-			INT_COUNTS : INT_COUNT_IN_NO_FLOW;
-	f = hop_flow_state(shim->flow);
-	return ntohl(shim->tail.second) == (u32)f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
+	return shim->flow && hop_input_answers_syn(&key, ntohl(th->ack_seq)) ?
+		INT_COUNTS : INT_COUNT_IN_NO_FLOW;
 }
 
 /*
@@ -208,6 +234,7 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 	unsigned int before_bytes = 0, why;
 
 	shim->flow = NULL;
+	shim->unused = INT_COUNTS;
 	shim->udp = place->next == IPPROTO_UDP;
 	if (shim->udp) {
 		before_bytes = sizeof(struct udphdr);
@@ -222,7 +249,7 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 	why = check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
 							 shim->bytes), shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, shim->hdr.type == INT_TYPE_HANDSHAKE))
+	    hop_input_is_hidden(skb->dev, !shim->flow || shim->hdr.type == INT_TYPE_HANDSHAKE))
 		return INT_COUNT_IN_HIDDEN;
 	return why;
 }
@@ -251,6 +278,19 @@ static unsigned int unwrap(struct nint_net *in, struct sk_buff *skb,
 		nint_set_dscp(skb, shim->hdr.flags & INT_FLAGS_VALUE);
 	receive(in, skb, shim, place->offset_bytes);
 	return INT_COUNTS;
+}
+
+/*
+ * @why: the result of unwrap(). Returns true if the packet must be dropped: the stack would report
+ * to the peer that this host does not support the header.
+ *
+ * A reset with a header is dropped, since TCP sends them without one and answers none. So is a
+ * SYN-ACK that answers no SYN of ours: without the header it could open a connection whose other
+ * end expects telemetry. Its sender repeats it without the header, for TCP to answer.
+ */
+static bool is_dropped(unsigned int why, const struct nint_shim *shim)
+{
+	return why == INT_COUNT_NO_MEMORY || (why == INT_COUNT_IN_NO_FLOW && !shim->udp);
 }
 
 /* Returns true for UDP to our port. */
@@ -289,17 +329,10 @@ static unsigned int input_header(struct nint_net *in, struct sk_buff *skb,
 		forward(skb, place);
 		return NF_ACCEPT;
 	}
-	switch (unwrap(in, skb, place, &shim, why)) {
-	case INT_COUNTS:
+	why = unwrap(in, skb, place, &shim, why);
+	if (why == INT_COUNTS)
 		return hop_input_show(skb);
-	case INT_COUNT_NO_MEMORY:
-		/*
-		 * Without the header removed, the stack would reject a packet with a valid header.
-		 */
-		return NF_DROP;
-	default:
-		return NF_ACCEPT;
-	}
+	return is_dropped(why, &shim) ? NF_DROP : NF_ACCEPT;
 }
 
 /* Input while the carrier is off. */
@@ -368,6 +401,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		.next = nint_protocol,
 	};
 	struct nint_shim shim;
+	unsigned int why;
 
 	if (!READ_ONCE(in->on)) {
 		nint_count(in, INT_COUNT_IN_OFF);
@@ -376,9 +410,14 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
-	if (unwrap(in, skb, &place, &shim, check(in, skb, &place, &shim)) == INT_COUNTS) {
+	why = unwrap(in, skb, &place, &shim, check(in, skb, &place, &shim));
+	if (why == INT_COUNTS) {
 		nint_count(in, INT_COUNT_IN_LATE);
 		hop_input_again(skb);
+		return true;
+	}
+	if (is_dropped(why, &shim)) {
+		kfree_skb(skb);
 		return true;
 	}
 	__skb_pull(skb, place.offset_bytes);

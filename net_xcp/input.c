@@ -4,11 +4,13 @@
  * everything after it sees plain TCP. A packet that arrived in fragments reaches the handler of our
  * protocol number instead, and is received again without its header.
  *
- * Headers are removed only while net.hopcc.xcp is on. A SYN negotiates XCP, and so does a pure ACK
- * on an established connection of this host. Any other segment must belong to a connection that has
- * negotiated XCP. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to
- * the stack, so that a packet below our header cannot bypass a filter; for filters before this
- * hook, see hop_input_is_hidden() and hop_input_show().
+ * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
+ * answers the segment as if it had arrived without one: a connection that exists is never refused.
+ * The header is used only if the connection has negotiated XCP. A SYN negotiates, and so does any
+ * segment within the windows of an established connection. See check() for what is dropped.
+ * Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the stack. The
+ * filters behind this hook see TCP; for filters before it, see hop_input_is_hidden() and
+ * hop_input_show().
  */
 #include <hopcc/core/hop_input.h>
 #include <net/protocol.h>
@@ -23,13 +25,11 @@
  * @h: the header, validated by xcp_check()
  * @key: key of the TCP connection
  * @flow: flow of the connection if its peer may send headers; NULL for a SYN
- * @asks: the packet is a pure ACK of an established connection that asks for XCP
  */
 struct nxcp_arrival {
 	struct xcp_hdr h;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
-	bool asks;
 };
 
 static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
@@ -52,15 +52,40 @@ static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
+/* Return: the flow of an established connection, or NULL, counted, if it cannot have one */
+static struct hop_flow *open_late(struct nxcp_net *xn, const struct hop_flow_key *key)
+{
+	struct hop_flow *flow;
+
+	if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
+		nxcp_count(xn, XCP_COUNT_AVOIDED);
+		return NULL;
+	}
+	flow = hop_input_receive_question(&nxcp_handshake_ops, key);
+	if (!flow)
+		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+	return flow;
+}
+
 /* The peer selected XCP after the handshake. */
 static void receive_question(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
-	if (hop_is_unsupported(&xn->unsupported, &key->peer))
-		nxcp_count(xn, XCP_COUNT_AVOIDED);
-	else if (hop_input_receive_question(&nxcp_handshake_ops, key))
+	if (open_late(xn, key))
 		hop_input_answer_now(key);
-	else
-		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+}
+
+/*
+ * A segment with a header has no flow. If its connection is established, the peer has negotiated
+ * XCP, and this end has lost the flow, for example to newer half-open ones. Without feedback the
+ * peer's window would never change.
+ */
+static struct hop_flow *open_again(struct nxcp_net *xn, const struct hop_flow_key *key,
+				   const struct tcphdr *th, unsigned int payload_bytes)
+{
+	if (hop_input_is_expected(key, th, payload_bytes))
+		return open_late(xn, key);
+	nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+	return NULL;
 }
 
 /* Return: the flow of a segment other than a SYN if its peer may send headers */
@@ -101,21 +126,20 @@ static struct nxcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
 static void receive(struct nxcp_net *xn, const struct nxcp_arrival *a, const struct tcphdr *th,
 		    struct nxcp_data data)
 {
+	struct hop_flow *flow = a->flow ?: open_again(xn, &a->key, th, data.bytes);
 	struct xcp_flow *xf;
 	bool small, crowded;
 
+	if (!flow)
+		return;
 	if (!hop_input_is_in_window(&a->key, th, data.bytes)) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
-	if (!a->flow) {
-		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
-		return;
-	}
 	if (!th->syn)
-		hop_flow_settle(a->flow);
-	hop_flow_event(a->flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
-	xf = hop_flow_state(a->flow);
+		hop_flow_settle(flow);
+	hop_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
+	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
 	small = data.bytes && nxcp_window_is_small(&xf->vars, &a->h);
@@ -145,27 +169,31 @@ static bool has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h
 static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, const struct nxcp_arrival *a,
 			 const struct tcphdr *th, unsigned int segment_bytes)
 {
+	const unsigned int payload_bytes = segment_bytes -
+					   min_t(unsigned int, segment_bytes, __tcp_hdrlen(th));
+	bool asks;
+
 	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
 	if (has_unknown_flags(skb, &a->h))
 		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!may_speak(skb))
 		return;
+	asks = nxcp_is_question(&a->h) && hop_input_may_ask(&a->key, th, payload_bytes);
 	/*
 	 * Verify checksums only of packets that negotiate: the others belong to a negotiated
 	 * connection.
 	 */
-	if ((th->syn || a->asks) && hop_input_is_mangled(skb, th)) {
+	if ((th->syn || asks || !a->flow) && hop_input_is_mangled(skb, th)) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
 	if (th->syn && !th->ack)
 		receive_syn(xn, &a->key);
-	else if (a->asks)
+	else if (asks)
 		receive_question(xn, &a->key);
 	else if (!th->rst)
-		receive(xn, a, th, data_of(skb, segment_bytes - min_t(unsigned int, segment_bytes,
-								      __tcp_hdrlen(th))));
+		receive(xn, a, th, data_of(skb, payload_bytes));
 }
 
 /*
@@ -191,23 +219,11 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-/*
- * Find the segment's flow and determine if it asks for XCP; @segment_bytes: TCP header and payload
- */
-static void find_flow(const struct sk_buff *skb, const struct tcphdr *th,
-		      unsigned int segment_bytes, struct nxcp_arrival *a)
+static void find_flow(const struct sk_buff *skb, const struct tcphdr *th, struct nxcp_arrival *a)
 {
 	hop_flow_key_of_input(&a->key, &nxcp_flow_kind, skb, th);
 	if (!th->syn || th->ack)
 		a->flow = find_negotiated(&a->key, th);
-	a->asks = nxcp_is_question(&a->h) && segment_bytes >= __tcp_hdrlen(th) &&
-		  hop_input_may_ask(&a->key, th, segment_bytes - __tcp_hdrlen(th));
-}
-
-/* Return: true if the header in front of a TCP segment may be removed */
-static bool may_come_off(const struct tcphdr *th, const struct nxcp_arrival *a)
-{
-	return !th->rst && (a->flow || a->asks || (th->syn && !th->ack));
 }
 
 /* Return: true if the header in front of @next, a tunnel's protocol, AH or ESP, may be removed */
@@ -217,7 +233,11 @@ static bool is_allowed(const struct nxcp_net *xn, u8 next)
 }
 
 /*
- * Decide if the header may be removed. @offset_bytes: as in read_header().
+ * Decide if the header may be removed. @offset_bytes: as in read_header(). Two kinds of segments
+ * with a header must be dropped, see is_dropped():
+ * - a reset: TCP sends resets without a header, and answers none;
+ * - a SYN-ACK, if no SYN of ours asked for XCP. Without the header it could open a connection whose
+ *   other end waits for feedback. Its sender repeats it without the header for TCP to answer.
  *
  * Return: XCP_COUNTS if it may be removed, or the counter for the reason why it must stay.
  */
@@ -228,19 +248,18 @@ static enum nxcp_count check(const struct nxcp_net *xn, struct sk_buff *skb,
 	const struct tcphdr *th = NULL;
 
 	a->flow = NULL;
-	a->asks = false;
 	if (fault)
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
-		find_flow(skb, th, skb->len - offset_bytes - sizeof(a->h), a);
-		if (!may_come_off(th, a))
+		find_flow(skb, th, a);
+		if (th->rst || (th->syn && th->ack && !a->flow))
 			return XCP_COUNT_IN_NO_FLOW;
 	} else if (!is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
 	}
 	if (READ_ONCE(xn->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, !th || th->syn || a->asks))
+	    hop_input_is_hidden(skb->dev, !a->flow || th->syn))
 		return XCP_COUNT_IN_HIDDEN;
 	return XCP_COUNTS;
 }
@@ -267,6 +286,15 @@ static enum nxcp_count strip(struct nxcp_net *xn, struct sk_buff *skb,
 	return why;
 }
 
+/*
+ * @why: the result of strip(). Return: true if the packet must be dropped: the stack would report
+ * to the peer that this host does not support the header.
+ */
+static bool is_dropped(enum nxcp_count why)
+{
+	return why == XCP_COUNT_NO_MEMORY || why == XCP_COUNT_IN_NO_FLOW;
+}
+
 /* The header is removed; @offset_bytes: from skb->data to the header that followed it */
 static void take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		 const struct nxcp_arrival *a)
@@ -288,8 +316,7 @@ static void receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigned int
 	a->flow = NULL;
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
 		return;
-	find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), skb->len - offset_bytes,
-		  a);
+	find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), a);
 	take(xn, skb, offset_bytes, a);
 }
 
@@ -341,19 +368,11 @@ static unsigned int input_header(struct nxcp_net *xn, struct sk_buff *skb,
 		forward(skb, place);
 		return NF_ACCEPT;
 	}
-	switch (strip(xn, skb, place, &a, why)) {
-	case XCP_COUNTS:
-		take(xn, skb, place->offset_bytes, &a);
-		return show(skb, a.h.protocol);
-	case XCP_COUNT_NO_MEMORY:
-		/*
-		 * Drop, as the stack would report to the peer that this host does not support the
-		 * header.
-		 */
-		return NF_DROP;
-	default:
-		return NF_ACCEPT;
-	}
+	why = strip(xn, skb, place, &a, why);
+	if (why != XCP_COUNTS)
+		return is_dropped(why) ? NF_DROP : NF_ACCEPT;
+	take(xn, skb, place->offset_bytes, &a);
+	return show(skb, a.h.protocol);
 }
 
 /* The carrier is switched off. */
@@ -399,6 +418,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		.next = nxcp_protocol,
 	};
 	struct nxcp_arrival a;
+	enum nxcp_count why;
 
 	if (!READ_ONCE(xn->on)) {
 		nxcp_count(xn, XCP_COUNT_IN_OFF);
@@ -407,7 +427,8 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
-	if (strip(xn, skb, &place, &a, check(xn, skb, place.offset_bytes, &a)) == XCP_COUNTS) {
+	why = strip(xn, skb, &place, &a, check(xn, skb, place.offset_bytes, &a));
+	if (why == XCP_COUNTS) {
 		nxcp_count(xn, XCP_COUNT_IN_LATE);
 		take(xn, skb, place.offset_bytes, &a);
 		/* After NFQUEUE this runs in the context of the user's program. */
@@ -416,6 +437,10 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		hop_input_again(skb);
 		nxcp_ipsec_expect(NULL);
 		local_bh_enable();
+		return true;
+	}
+	if (is_dropped(why)) {
+		kfree_skb(skb);
 		return true;
 	}
 	__skb_pull(skb, place.offset_bytes);

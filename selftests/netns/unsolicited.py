@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Headers that were not negotiated: a packet in each wire format, sent to a host whose sysctl is
-off, or on but without a flow, or with another flow's cookie. The host must pass such a packet to
-the stack unchanged. If it removes a header, its filters must see the packet behind the header: XDP
-(if the kernel has BPF), tc and nftables on ingress, nftables in front of and at input. Prints TAP.
+off, or on but without a flow, or with another flow's cookie. With the sysctl off, the host must pass
+such a packet to the stack unchanged. With the sysctl on, TCP must answer it as it would without the
+header, and the header must have no effect. If the host removes a header, its filters must see the
+packet behind the header: XDP (if the kernel has BPF), tc and nftables on ingress, nftables in front
+of and at input. Prints TAP.
 
     the stack under test [tun0] ---- this script, which writes the packets
     u [u-w, or br0 over it] ---- w-u      for filters on a bridge's port, and for frames with a tag
@@ -16,6 +18,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 import types
 
 import hosts
@@ -133,6 +136,14 @@ def left(version, name):
     return [CLOSED_PORT] if version == 4 else []
 
 
+# What the carriers count for a header on data that they do not use.
+UNUSED = {"int": {"in_data": 1, "in_no_flow": 1}, "xcp": {"in": 1, "in_no_flow": 1}}
+
+# The same for a header on data of a connection that has not negotiated. Data within both windows
+# negotiates XCP, as a pure ACK that asks does.
+PLAIN = {"int": UNUSED["int"], "xcp": {"in": 1, "peer_supported": 1, "out_ack": 1}}
+
+
 def knob(name, value):
     hosts.write(f"/proc/sys/net/hopcc/{name}", value)
 
@@ -207,6 +218,8 @@ def listen(version, port):
         listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     listener.bind((wire.STACK[version], port))
     listener.listen()
+    # A connection that does not open must not stop the test.
+    listener.settimeout(5)
     return listener
 
 
@@ -251,8 +264,12 @@ def handshakes(tun, version, listener):
 
 
 def answers_without_question(tun, version):
-    """A SYN-ACK with a header for a socket that sent a SYN without one, or for no socket."""
-    for name, carrier, wrap, _ in HELLOS:
+    """A SYN-ACK with a header for a socket that sent a SYN without one, or for no socket. If TCP
+    got it without the header, its sender would believe that this end has negotiated. So it is
+    dropped, and TCP answers the next SYN-ACK, which has no header.
+    """
+    for name, carrier, wrap, negotiates in HELLOS:
+        want = [] if negotiates else left(version, name)
         sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
         sock.setblocking(False)
@@ -263,34 +280,91 @@ def answers_without_question(tun, version):
         synack = end.packet(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS)
         since = Since(carrier)
         words = tun.heard([wrap(synack)])
-        tap.equal(f"IPv{version} a SYN-ACK {name} to a plain SYN: left to the stack", words,
-                  left(version, name))
+        tap.equal(f"IPv{version} a SYN-ACK {name} to a plain SYN: {'dropped' if negotiates else 'left'}",
+                  words, want)
         tap.equal(f"IPv{version} a SYN-ACK {name} to a plain SYN: counted", sum(since().values()), 1)
         tap.equal(f"IPv{version} a plain SYN-ACK after one {name}: connected",
                   (tun.heard([synack]), sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)),
                   (["ACK"], 0))
         tun.heard([end.packet(RST, pos=0)])
         sock.close()
+        end = End(version, 9)
+        synack = end.packet(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS)
+        whole = wrap(synack)
+        tap.equal(f"IPv{version} a SYN-ACK {name} for no socket, whole and in fragments, then a plain one",
+                  (tun.heard([whole]), tun.heard(fragments(whole, ip_bytes(whole), 24)),
+                   tun.heard([synack])),
+                  (want, want if "UDP" not in name else left(version, name), ["RST"]))
+
+
+def flows(carrier):
+    return shims.counts(carrier)["flows"]
 
 
 def without_a_flow(tun, version, listener):
-    """The sysctl is on, and the connection has not negotiated, or does not exist."""
+    """The sysctl is on, and the connection has not negotiated, or does not exist: TCP decides."""
     for name, carrier, wrap in WRAPS:
+        in_pieces = "UDP" not in name
         pair, since = Connection(tun, listener, version), Since(carrier)
-        tap.equal(f"IPv{version} on without a flow, data {name}: left to the stack",
-                  (pair.try_data(wrap), since()), ((left(version, name), False), {"in_no_flow": 1}))
-        whole = wrap(pair.peer.data(bytes(100)), 0)
-        if "UDP" not in name:
-            since = Since(carrier)
-            tap.equal(f"IPv{version} on without a flow, data {name} in fragments: left",
-                      (tun.heard(fragments(whole, ip_bytes(whole), 64)), pair.received(), since()),
-                      (left(version, name), b"", {"in_no_flow": 1}))
+        tap.equal(f"IPv{version} on without a flow, data {name}: received, not refused",
+                  (pair.try_data(wrap), since()), ((["ACK"], True), PLAIN[carrier]))
         tap.claim(f"IPv{version} on without a flow, after data {name}: plain data arrives",
                   pair.works())
         pair.close()
+        if in_pieces:
+            pair, since = Connection(tun, listener, version), Since(carrier)
+
+            def pieces(data, cookie, wrap=wrap):
+                whole = wrap(data, cookie)
+                return list(fragments(whole, ip_bytes(whole), 32))
+
+            tap.equal(f"IPv{version} on without a flow, data {name} in fragments: received",
+                      (pair.try_data(pieces), since()), ((["ACK"], True), PLAIN[carrier] | {"in_late": 1}))
+            pair.close()
+        forged(tun, version, listener, name, carrier, wrap)
         since, end = Since(carrier), End(version, 9)
-        tap.equal(f"IPv{version} on without a socket, data {name}: left to the stack",
-                  (tun.heard([wrap(end.data(b"x"), 0)]), since()), (left(version, name), {"in_no_flow": 1}))
+        before = flows(carrier)
+        tap.equal(f"IPv{version} on without a socket, data {name}: answered as without a header",
+                  (tun.heard([wrap(end.data(b"x"), 0)]), since(), flows(carrier) - before),
+                  ((["RST"], UNUSED[carrier], 0) if in_pieces else
+                   (left(version, name), {"in_no_flow": 1}, 0)))
+
+
+def forged(tun, version, listener, name, carrier, wrap):
+    """Data that an attacker forges who does not see the connection: no flow, and nothing received.
+    TCP reports its own sequence number once, and passes over an ACK of what it has not sent.
+    """
+    pair = Connection(tun, listener, version)
+    for what, fields, want in (("beyond the window", {"pos": 1 << 30}, ["ACK"]),
+                               ("of what was not sent", {"ack": 1 << 20}, [])):
+        since, before = Since(carrier), flows(carrier)
+        packet = pair.peer.packet(**({"flags": ACK | PSH, "pos": 0, "payload": b"forged"} | fields))
+        words = tun.heard([wrap(packet, 0)])
+        tap.equal(f"IPv{version} on without a flow, forged data {what} {name}: as without a header",
+                  (words, pair.received(), since(), flows(carrier) - before),
+                  ((want, b"", UNUSED[carrier], 0) if "UDP" not in name else
+                   (left(version, name), b"", {"in_no_flow": 1}, 0)))
+    tap.claim(f"IPv{version} after forged data {name}: plain data arrives", pair.works())
+    pair.close()
+
+
+def requests(tun, version, listener):
+    """A connection request is no established connection: TCP completes the handshake, and the
+    header has no effect.
+    """
+    for name, carrier, wrap in WRAPS:
+        end = End(version, listener.getsockname()[1])
+        tun.write(end.syn())
+        answer, = tun.read(5)
+        end.stack_isn = answer.seq
+        since, before = Since(carrier), flows(carrier)
+        words = tun.heard([wrap(end.data(b"first"), 0)])
+        sock = listener.accept()[0]
+        tap.equal(f"IPv{version} data {name} ends the handshake: received, no flow",
+                  (words, sock.recv(100), since(), flows(carrier) - before),
+                  (["ACK"], b"first", UNUSED[carrier], 0))
+        tun.heard([end.packet(RST | ACK, pos=5)])
+        sock.close()
 
 
 def resets(tun, version, listener):
@@ -298,8 +372,9 @@ def resets(tun, version, listener):
     for name, carrier, wrap in WRAPS:
         pair = Connection(tun, listener, version, carrier)
         reset = wrap(pair.peer.packet(RST, pos=0), pair.cookie)
-        tap.equal(f"IPv{version} a reset {name}: left to the stack",
-                  (tun.heard([reset]), pair.works()), (left(version, name), True))
+        want = left(version, name) if "UDP" in name else []
+        tap.equal(f"IPv{version} a reset {name}: {'left to the stack' if want else 'no answer'}",
+                  (tun.heard([reset]), pair.works()), (want, True))
         pair.close()
 
 
@@ -366,7 +441,7 @@ def int_questions(tun, version, listener):
 
 
 def questions(tun, version, listener):
-    """Only a pure ACK of an established connection may ask late."""
+    """Only a segment of an established connection may ask late; a pure ACK is answered at once."""
     for name, carrier, wrap in QUESTIONS:
         pair, since = Connection(tun, listener, version), Since(carrier)
         words = tun.heard([wrap(pair.peer.packet(ACK, pos=0))])
@@ -375,20 +450,44 @@ def questions(tun, version, listener):
                   (["ACK"], {"out_ack": 1}))
         tap.claim(f"IPv{version} after an ACK that asks {name}: plain data arrives", pair.works())
         pair.close()
-        for what, fields in (("beyond the window", {"pos": 1 << 30}),
-                             ("of what was not sent", {"pos": 0, "ack": 1 << 20}),
-                             ("with data", {"pos": 0, "payload": b"x"}),
-                             ("with FIN", {"pos": 0, "flags": ACK | wire.FIN})):
+        opened = PLAIN[carrier]
+        for what, fields, want, count in (
+                ("beyond the window", {"pos": 1 << 30}, ["ACK"], UNUSED[carrier]),
+                ("of what was not sent", {"pos": 0, "ack": 1 << 20}, [], UNUSED[carrier]),
+                ("with data", {"pos": 0, "payload": b"x"}, ["ACK"], opened | {"ack_now": 1}),
+                ("with FIN", {"pos": 0, "flags": ACK | wire.FIN}, ["ACK"], opened)):
             pair, since = Connection(tun, listener, version), Since(carrier)
+            before = flows(carrier)
             packet = wrap(pair.peer.packet(**({"flags": ACK} | fields)))
-            tap.equal(f"IPv{version} an ACK that asks {name} {what}: left to the stack",
-                      (tun.heard([packet]), sum(since().values()), pair.works()),
-                      (left(version, name), 1, True))
+            tap.equal(f"IPv{version} an ACK that asks {name} {what}: TCP answers",
+                      (tun.heard([packet]), since(), flows(carrier) - before),
+                      (want, count, int("peer_supported" in count)))
+            if count == UNUSED[carrier]:
+                tap.claim(f"IPv{version} after an ACK that asks {name} {what}: plain data arrives",
+                          pair.works())
             pair.close()
         since, end = Since(carrier), End(version, listener.getsockname()[1])
-        tap.equal(f"IPv{version} an ACK that asks {name} without a connection: left to the stack",
-                  (tun.heard([wrap(end.packet(ACK, pos=0))]), since()),
-                  (left(version, name), {"in_no_flow": 1}))
+        tap.equal(f"IPv{version} an ACK that asks {name} without a connection: refused by TCP",
+                  (tun.heard([wrap(end.packet(ACK, pos=0))]), since()), (["RST"], UNUSED[carrier]))
+        asks_early(tun, version, listener, name, carrier, wrap)
+
+
+def asks_early(tun, version, listener, name, carrier, wrap):
+    """The ACK that ends the handshake asks: TCP takes it, and the next one is answered."""
+    end = End(version, listener.getsockname()[1])
+    tun.write(end.syn())
+    answer, = tun.read(5)
+    end.stack_isn = answer.seq
+    question_of = wrap(end.packet(ACK, pos=0))
+    got = []
+    for _ in range(2):
+        since = Since(carrier)
+        got.append((tun.heard([question_of]), since()))
+    sock = listener.accept()[0]
+    tap.equal(f"IPv{version} the last ACK of the handshake asks {name}: not refused, the next is answered",
+              got, [([], UNUSED[carrier]), (["ACK"], {"in": 1, "out_ack": 1})])
+    tun.heard([end.packet(RST | ACK, pos=0)])
+    sock.close()
 
 
 def csig_questions(tun, version, listener):
@@ -414,11 +513,19 @@ def csig_questions(tun, version, listener):
 def cookies(tun, version, listener):
     """Data of a flow with another flow's cookie, or in UDP on a port that is not the carrier's."""
     pair, other = (Connection(tun, listener, version, "int") for _ in range(2))
+    # The answer to the first data counts the peer.
+    pair.works()
     for name, carrier, wrap in WRAPS[:2]:
         since = Since(carrier)
-        tap.equal(f"IPv{version} another flow's cookie, data {name}: left to the stack",
+        tap.equal(f"IPv{version} another flow's cookie, data {name}: received, the header has no effect",
                   (pair.try_data(wrap, other.cookie), since()),
-                  ((left(version, name), False), {"in_bad_cookie": 1}))
+                  ((["ACK"], True), {"in_data": 1, "in_bad_cookie": 1}))
+        since = Since(carrier)
+        far = wrap(pair.peer.data(b"forged", 1 << 30), other.cookie)
+        tap.equal(f"IPv{version} another flow's cookie, forged data {name}: as without a flow",
+                  (tun.heard([far]), pair.received(), since()),
+                  ((left(version, name), b"", {"in_bad_cookie": 1}) if "UDP" in name else
+                   (["ACK"], b"", {"in_data": 1, "in_bad_cookie": 1})))
         tap.equal(f"IPv{version} its own cookie, data {name}: taken",
                   (pair.try_data(wrap)[1], pair.works()), (True, True))
     at = ip_bytes(pair.peer.data(b""))
@@ -439,7 +546,7 @@ def cookies(tun, version, listener):
 
 
 def as_it_came(tun, version, listener):
-    """Raw sockets for the protocols receive the packets, byte for byte."""
+    """Raw sockets for the protocols receive the packets, byte for byte, unless they are TCP's."""
     family, port = wire.FAMILY[version], listener.getsockname()[1]
     udp = socket.socket(family, socket.SOCK_DGRAM)
     udp.bind((wire.STACK[version], PORT))
@@ -465,6 +572,9 @@ def as_it_came(tun, version, listener):
             if "UDP" in name:
                 tap.equal(f"IPv{version} {state}, {name}: the datagram is the socket's",
                           (got(udp), words), (body[8:], []))
+            elif state == "on":
+                tap.equal(f"IPv{version} {state}, {name}: TCP sees the segment",
+                          (got(raw[next_of(packet)]), words), (None, ["RST"]))
             else:
                 want = packet if version == 4 else body
                 tap.equal(f"IPv{version} {state}, {name}: a raw socket sees the packet",
@@ -664,18 +774,19 @@ def filters(tun, version, listeners):
         # These connections negotiate before the filter is added.
         pairs = [Connection(tun, listeners[FILTERED], version, carrier) for _, carrier, _ in WRAPS]
         free = [Connection(tun, listeners[OPEN], version, carrier) for _, carrier, _ in WRAPS]
+        plain = [Connection(tun, listeners[FILTERED], version) for _ in WRAPS]
         remove = put(version)
         filtered_handshakes(tun, version, name)
-        for (form, _, wrap), pair, other in zip(WRAPS, pairs, free):
+        for (form, _, wrap), pair, other, third in zip(WRAPS, pairs, free, plain):
             def pieces(data, cookie, wrap=wrap):
                 whole = wrap(data, cookie)
                 return list(fragments(whole, ip_bytes(whole), 32))
 
-            tap.equal(f"IPv{version} {name}: data {form} does not pass", pair.try_data(wrap),
-                      ([], False))
+            tap.equal(f"IPv{version} {name}: data {form} does not pass, negotiated or not",
+                      (pair.try_data(wrap), third.try_data(wrap)), (([], False), ([], False)))
             if "UDP" not in form:
                 tap.equal(f"IPv{version} {name}: data {form} in fragments does not pass",
-                          pair.try_data(pieces), ([], False))
+                          (pair.try_data(pieces), third.try_data(pieces)), (([], False), ([], False)))
                 tap.equal(f"IPv{version} {name}: data {form} in fragments to another port does",
                           other.try_data(pieces)[1], True)
             tap.equal(f"IPv{version} {name}: data {form} to another port does",
@@ -684,7 +795,7 @@ def filters(tun, version, listeners):
         for (form, _, wrap), pair in zip(WRAPS, pairs):
             tap.equal(f"IPv{version} without {name}: data {form} arrives", pair.try_data(wrap)[1],
                       True)
-        for pair in pairs + free:
+        for pair in pairs + free + plain:
             pair.close()
 
 
@@ -705,10 +816,14 @@ def xdp_filter(tun, version, listeners):
             tap.equal(f"IPv{version} XDP: a SYN {form} to port {port} stays below its header",
                       (tun.heard([wrap(End(version, port).syn())]), since()),
                       (left(version, form), {"in_hidden" if negotiates else "bad_type": 1}))
+    plain = Connection(tun, listeners[OPEN], version)
     for (form, carrier, wrap), pair in zip(WRAPS, pairs):
-        since = Since(carrier)
-        tap.equal(f"IPv{version} XDP: data {form} stays below its header",
-                  (pair.try_data(wrap), since()), ((left(version, form), False), {"in_hidden": 1}))
+        for whose in (pair, plain):
+            since = Since(carrier)
+            tap.equal(f"IPv{version} XDP: data {form} stays below its header"
+                      f"{', without a flow' if whose is plain else ''}",
+                      (whose.try_data(wrap), since()), ((left(version, form), False), {"in_hidden": 1}))
+    plain.close()
     for carrier in ("int", "xcp"):
         knob(carrier, TRUST)
     for (form, carrier, wrap), pair in zip(WRAPS, pairs):
@@ -763,6 +878,15 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         return {k: v for k, v in hosts.since("u", before, carrier).items()
                 if v and k in ("in", "in_handshake", "in_hidden")}
 
+    def stray(carrier):
+        before = hosts.counts("u", carrier)
+        packet = End(version, OPEN).data(b"x")
+        shim = {"int": data_shim(1, 0), "xcp": xcp_header()}[carrier]
+        with socket.socket(wire.FAMILY[version], socket.SOCK_RAW, {"int": INT, "xcp": XCP}[carrier]) as raw:
+            raw.sendto(shim + packet[ip_bytes(packet):], (stack[version], 0))
+        time.sleep(0.01)
+        return {k: v for k, v in hosts.since("u", before, carrier).items() if v and not k.startswith("flows")}
+
     # Neighbours must be resolved before the first packet.
     opened(b"reno", "int")
     for carrier, cc, taken in (("int", b"hpccpp", "in_handshake"), ("xcp", b"xcp", "in")):
@@ -773,6 +897,8 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         hosts.run("tc -n u filter add dev u-w ingress protocol ip flower ip_proto udp action drop")
         tap.equal(f"IPv{version} {carrier} over a bridge whose port has a filter: not",
                   opened(cc, carrier), {"in_hidden": 1})
+        tap.equal(f"IPv{version} {carrier} the same, data without a flow: stays below its header",
+                  stray(carrier), {"in_hidden": 1})
         hosts.sysctl("u", f"hopcc/{carrier}", TRUST)
         tap.claim(f"IPv{version} {carrier} the same, filters trusted: negotiated",
                   opened(cc, carrier).get(taken, 0) > 0)
@@ -864,6 +990,7 @@ def main():
         handshakes(tun, version, listeners[OPEN])
         answers_without_question(tun, version)
         without_a_flow(tun, version, listeners[OPEN])
+        requests(tun, version, listeners[OPEN])
         resets(tun, version, listeners[OPEN])
         questions(tun, version, listeners[OPEN])
         int_questions(tun, version, listeners[OPEN])

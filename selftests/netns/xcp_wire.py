@@ -125,14 +125,32 @@ def flooded(tun, version):
     tap.equal(f"IPv{version} 50 SYNs: one of the newest 10 goes on",
               ([p.shim[5] for p in peers[-1].read(5) if p.shim], counts()["flows_half_open"]),
               ([6], 9))
-    listener.accept()[0].close()
+    lost(version, peers[0], listener)
     for peer in peers:
-        peer.send(RST | ACK, pos=MSS if peer is peers[-1] else 0)
+        peer.send(RST | ACK, pos=MSS if peer in (peers[0], peers[-1]) else 0)
     listener.close()
     time.sleep(5)
     tun.read(5)
     tap.equal(f"IPv{version} 50 SYNs: nothing is left", counts()["flows"], 0)
     hosts.write(LIMIT, 65536)
+
+
+def lost(version, peer, listener):
+    """This end has lost the flow of a connection that negotiated: it is received, and answered."""
+    before = counts()
+    peer.send(ACK)
+    peer.send(ACK, payload=bytes(MSS), shim=header(throughput=1, delta=7))
+    after = counts()
+    tap.equal(f"IPv{version} 50 SYNs: one whose entry made room goes on, too",
+              ([p.shim and p.shim[5] for p in peer.read(5)],
+               [after[k] - before[k] for k in ("flows", "flows_half_open", "in_no_flow")]),
+              ([7], [1, 0, 0]))
+    received = []
+    for _ in range(2):
+        sock = listener.accept()[0]
+        received.append(len(sock.recv(1 << 16)))
+        sock.close()
+    tap.equal(f"IPv{version} 50 SYNs: both connections received the data", received, [MSS] * 2)
 
 
 def answers(tun, version):
@@ -303,16 +321,18 @@ def strangers(tun, version):
     peer.send(ACK, pos=5, payload=b"x", shim=header(delta=1))
     got += tun.read(5)
     after = counts()
-    tap.equal(f"IPv{version} no socket: a plain reset for the SYN, data is left alone, no flow",
+    tap.equal(f"IPv{version} no socket: a plain reset for the SYN and for the data, no flow",
               ([(bool(p.flags & RST), p.shim) for p in got], after["flows"] - before["flows"],
-               after["in_no_flow"] - before["in_no_flow"]), ([(True, None)], 0, 2))
+               after["in_no_flow"] - before["in_no_flow"]), ([(True, None)] * 2, 0, 2))
     peer = Talker(tun, version, 50401)
     sock = peer.open(listener, None)
     before = counts()
     peer.send(ACK, pos=0, payload=bytes(MSS), shim=header(throughput=1, delta=8))
-    tap.equal(f"IPv{version} a header that was not negotiated: left alone",
-              (peer.read(2), counts()["in_no_flow"] - before["in_no_flow"]), ([], 1))
-    peer.send(RST | ACK, pos=0)
+    after = counts()
+    tap.equal(f"IPv{version} data with a header on a plain connection: received, and answered",
+              ([p.shim and p.shim[5] for p in peer.read(2)], len(sock.recv(1 << 16)),
+               [after[k] - before[k] for k in ("flows", "in_no_flow")]), ([8], MSS, [1, 0]))
+    peer.send(RST | ACK, pos=MSS)
     sock.close()
     listener.close()
 

@@ -132,15 +132,28 @@ void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff 
 			     const struct tcphdr *th);
 
 /**
+ * hop_input_is_expected() - does a segment belong to an established connection?
+ * @key: key of the packet's flow
+ * @th: the TCP header
+ * @payload_bytes: length of the TCP payload
+ *
+ * The windows are those of hop_input_is_in_window(), but there must be a socket.
+ *
+ * Context: RCU read lock.
+ * Return: true for a segment without SYN and RST within the windows of an established connection of
+ * this host.
+ */
+bool hop_input_is_expected(const struct hop_flow_key *key, const struct tcphdr *th,
+			   unsigned int payload_bytes);
+
+/**
  * hop_input_may_ask() - may an ACK negotiate on an established connection?
  * @key: key of the packet's flow
  * @th: the TCP header
  * @payload_bytes: length of the TCP payload
  *
- * An off-path attacker has to guess both the sequence and the acknowledgment number.
- *
  * Context: RCU read lock.
- * Return: true for a pure ACK, within the windows, of an established connection of this host.
+ * Return: true for a pure ACK of which hop_input_is_expected() is true.
  */
 bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 		       unsigned int payload_bytes);
@@ -167,7 +180,7 @@ bool hop_input_is_old(const struct hop_flow_key *key, const struct tcphdr *th,
  * @hs: the carrier's functions for discovery
  * @key: key of the packet's flow
  *
- * The caller has checked hop_input_may_ask(). The next pure ACK of the connection answers, see
+ * The caller has checked hop_input_is_expected(). The next pure ACK of the connection answers, see
  * hop_output_late().
  *
  * Context: RCU read lock.

@@ -78,13 +78,15 @@ enum nint_reverse {
  * @INT_COUNT_IN_PROBE: probes received
  * @INT_COUNT_IN_ANSWER: answer packets received
  * @INT_COUNT_IN_OPTION: answers received in ACKs
- * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (left in place) and control
- *	packets for connections that have not negotiated telemetry; questions and their answers
- *	(left to TCP) that are not old segments of an established connection
+ * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (removed and not used; in UDP
+ *	left in place unless the connection exists) and control packets for connections that have
+ *	not negotiated telemetry; questions and their answers (left to TCP) that are not old
+ *	segments of an established connection; dropped: SYN-ACKs with a header that answer no SYN of
+ *	ours, and resets with a header
  * @INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum; packets to our UDP
  *	port that have a UDP checksum, left to the stack
- * @INT_COUNT_IN_BAD_COOKIE: headers (left in place) and control packets (left to TCP) from a sender
- *	that has not read our cookie
+ * @INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
+ *	from a sender that has not read our cookie
  * @INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
  * @INT_COUNT_IN_OLD: answers that were reordered or replayed; questions (left to TCP) after the
  *	first HOP_LATE_ASKS of a connection

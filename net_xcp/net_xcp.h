@@ -21,11 +21,13 @@
  * @XCP_COUNT_IN: headers removed from received packets
  * @XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
  * @XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
- * @XCP_COUNT_IN_BAD_SUM: subset of XCP_COUNT_IN: SYNs with a wrong TCP checksum
+ * @XCP_COUNT_IN_BAD_SUM: subset of XCP_COUNT_IN: SYNs, and segments of connections without a flow,
+ *	with a wrong TCP checksum
  * @XCP_COUNT_IN_BAD_SEQ: subset of XCP_COUNT_IN: segments outside of the TCP windows, which may
  *	come from an attacker
- * @XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; ACKs that ask for XCP when there is no
- *	room for a flow; headers, left in place, on connections that have not negotiated XCP
+ * @XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers that are removed and not used,
+ *	since no established connection has negotiated XCP, or for lack of room; dropped: SYN-ACKs
+ *	with a header that answer no SYN of ours, and resets with a header
  * @XCP_COUNT_IN_OFF: XCP packets received while net.hopcc.xcp is 0, or with a next header that
  *	needs xcp_tunnel or xcp_ipsec while that is 0; left to the stack
  * @XCP_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the

@@ -19,13 +19,14 @@ static const struct hop_carrier nxcp_carrier = {
  */
 int nxcp_hook(void *state)
 {
-	const struct nxcp_net *xn = state;
+	struct nxcp_net *xn = state;
 	const struct hop_hook_wish wish = {
 		.protocol = nxcp_protocol,
 		.all = xn->on && (xn->tunnel || xn->ipsec),
 	};
+	int err = wish.all ? nxcp_sent_start(xn) : 0;
 
-	return hop_hook_start(xn->net, &nxcp_carrier, &wish);
+	return err ?: hop_hook_start(xn->net, &nxcp_carrier, &wish);
 }
 
 void nxcp_unhook(struct net *net)

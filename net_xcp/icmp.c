@@ -42,15 +42,15 @@ static bool learn_from_tcp(struct nxcp_net *xn, const struct sk_buff *skb, const
 }
 
 /*
- * The error quotes a tunnel's packet. Return: true if it is handled; errors from filters are left
- * to the tunnel.
+ * The error quotes a tunnel's packet. @offset_bytes: from skb->data to our quoted header. Return:
+ * true if it is handled; errors from filters are left to the tunnel.
  */
 static bool learn_from_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
-			      enum hop_icmp_decision decision)
+			      unsigned int offset_bytes, enum hop_icmp_decision decision)
 {
 	if (decision != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
 		return false;
-	nxcp_tunnel_refused(xn, skb);
+	nxcp_tunnel_refused(xn, skb, offset_bytes);
 	return true;
 }
 
@@ -75,7 +75,7 @@ static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 	if (h->protocol == IPPROTO_TCP)
 		done = learn_from_tcp(xn, skb, (const struct tcphdr *)(h + 1), decision);
 	else
-		done = learn_from_tunnel(xn, skb, decision);
+		done = learn_from_tunnel(xn, skb, offset_bytes, decision);
 	if (done)
 		return 0;
 	nxcp_count(xn, XCP_COUNT_ICMP);

@@ -65,6 +65,7 @@ static void insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
 	h->protocol = place->next;
 	if (!note.tunnel)
 		nxcp_fill_requests(xn, h, skb->sk);
+	nxcp_sent_add(xn, skb, place->offset_bytes);
 	nxcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
 

@@ -71,6 +71,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_TUNNEL_GSO] = "tunnel_gso",
 	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
 	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
+	[XCP_COUNT_TUNNEL_UNSENT] = "tunnel_unsent",
 	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
 	[XCP_COUNT_TUNNEL_LOWERED] = "tunnel_lowered",
 	[XCP_COUNT_TUNNEL_BAD] = "tunnel_bad",
@@ -129,6 +130,7 @@ static void __net_exit nxcp_net_exit(struct net *net)
 	struct nxcp_net *xn = nxcp_net(net);
 
 	remove_proc_entry("hopcc_xcp", net->proc_net);
+	nxcp_sent_stop(xn);
 	free_percpu(xn->counts);
 }
 

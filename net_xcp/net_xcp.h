@@ -45,8 +45,7 @@
  * @XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
  * @XCP_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP or the tunnel
  * @XCP_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
- * @XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header, or no packet
- *	of this host
+ * @XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header
  * @XCP_COUNT_SUPPORTED: connections whose peer supports XCP
  * @XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
  * @XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had
@@ -58,6 +57,8 @@
  * @XCP_COUNT_TUNNEL_AVOIDED: packets without a copy because the tunnel's far end is cached as one
  *	without support
  * @XCP_COUNT_TUNNEL_REFUSED: ICMP errors that report that the far end of a tunnel refuses copies
+ * @XCP_COUNT_TUNNEL_UNSENT: ICMP errors that report the same, but quote no copy that this host has
+ *	sent lately; they change nothing
  * @XCP_COUNT_TUNNEL_IN: copies removed from packets that leave a tunnel
  * @XCP_COUNT_TUNNEL_LOWERED: subset of XCP_COUNT_TUNNEL_IN: copies that lowered Delta_Throughput in
  *	the inner header
@@ -96,6 +97,7 @@ enum nxcp_count {
 	XCP_COUNT_TUNNEL_GSO,
 	XCP_COUNT_TUNNEL_AVOIDED,
 	XCP_COUNT_TUNNEL_REFUSED,
+	XCP_COUNT_TUNNEL_UNSENT,
 	XCP_COUNT_TUNNEL_IN,
 	XCP_COUNT_TUNNEL_LOWERED,
 	XCP_COUNT_TUNNEL_BAD,
@@ -116,8 +118,9 @@ enum nxcp_count {
  * @counts: XCP_COUNTS counters per CPU
  * @sysctl: the sysctls
  * @unsupported: peers of connections that do not support XCP
- * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because an ICMP
- *	error about a tunnel packet proves less: it has no TCP sequence number to check
+ * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because connections
+ *	do not end there
+ * @sent: the copies that were sent lately; NULL until @tunnel or @ipsec is set
  */
 struct nxcp_net {
 	struct net *net;
@@ -131,6 +134,7 @@ struct nxcp_net {
 	struct hop_sysctl sysctl;
 	struct hop_unsupported unsupported;
 	struct hop_unsupported unsupported_tunnels;
+	struct nxcp_sent *sent;
 };
 
 /**
@@ -229,6 +233,12 @@ struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 
+/* sent.c */
+int nxcp_sent_start(struct nxcp_net *xn);
+void nxcp_sent_stop(struct nxcp_net *xn);
+void nxcp_sent_add(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
+bool nxcp_sent_has(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
+
 /* tunnel.c */
 bool nxcp_tunnel_is(u8 protocol);
 void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb,
@@ -239,7 +249,7 @@ void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int of
 void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			   const struct xcp_hdr *outer);
 bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel);
-void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb);
+void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
 
 /* ipsec.c */
 bool nxcp_ipsec_is(u8 protocol);

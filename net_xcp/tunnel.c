@@ -8,21 +8,21 @@
  *	[TCP]		[TCP]		own header
  *
  * A far end without net_xcp answers that it does not know the protocol: it is cached and gets no
- * more copies. A connection that negotiated XCP through the tunnel has lost a SYN by then.
+ * more copies. A connection that negotiated XCP through the tunnel has lost a SYN by then. Only an
+ * answer that quotes a copy counts: see xcp_sent.h.
  */
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/gre.h>
 #include <hopcc/lib/hop_tunnel.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include <net/route.h>
 
 #include "net_xcp.h"
 #include "trace.h"
+#include "xcp_sent.h"
 
 /* Flags of RFC 2784 and 2890; a header with others, such as version 1, is not an IP tunnel. */
 #define XCP_GRE_KNOWN (GRE_CSUM | GRE_KEY | GRE_SEQ)
@@ -100,14 +100,6 @@ static bool is_forwarded(const struct sk_buff *skb)
 	return IP6CB(skb)->flags & IP6SKB_FORWARDED || IP6CB(skb)->iif;
 }
 
-static void peer_of_output(const struct sk_buff *skb, struct in6_addr *peer)
-{
-	if (skb->protocol == htons(ETH_P_IP))
-		ipv6_addr_set_v4mapped(ip_hdr(skb)->daddr, peer);
-	else
-		*peer = ipv6_hdr(skb)->daddr;
-}
-
 /* Return: the reason why a packet with an inner header gets no copy; XCP_COUNTS if there is none */
 static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel)
 {
@@ -123,7 +115,7 @@ static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *
 		return XCP_COUNT_TUNNEL_NO_ROOM;
 	if (!tunnel)
 		return XCP_COUNTS;
-	peer_of_output(skb, &peer);
+	nxcp_copy_peer(skb, &peer);
 	return hop_is_unsupported(&xn->unsupported_tunnels,
 				  &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
@@ -171,6 +163,7 @@ void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 		return;
 	*copy = inner.header;
 	copy->protocol = place->next;
+	nxcp_sent_add(xn, skb, place->offset_bytes);
 	nxcp_count(xn, XCP_COUNT_TUNNEL_OUT);
 }
 
@@ -223,39 +216,19 @@ void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int of
 	nxcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
-/* Return: true if this host sent the quoted packet; anyone can forge errors about other packets */
-static bool is_ours(const struct sk_buff *skb)
-{
-	struct net *net = dev_net(skb->dev);
-
-	if (skb->protocol == htons(ETH_P_IP)) {
-		const struct iphdr *iph = (const struct iphdr *)skb->data;
-
-		return inet_addr_type_dev_table(net, skb->dev, iph->saddr) == RTN_LOCAL;
-	}
-#if IS_ENABLED(CONFIG_IPV6)
-	return ipv6_chk_addr(net, &((const struct ipv6hdr *)skb->data)->saddr, NULL, 0);
-#else
-	return false;
-#endif
-}
-
 /*
- * An ICMP error reports that the far end does not know our protocol; skb->data is the quoted
- * packet.
+ * An ICMP error reports that the far end does not know our protocol. @offset_bytes: from skb->data,
+ * the quoted packet, to our quoted header
  */
-void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb)
+void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes)
 {
 	struct in6_addr peer;
 
-	if (!is_ours(skb)) {
-		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
+	if (!nxcp_sent_has(xn, skb, offset_bytes)) {
+		nxcp_count(xn, XCP_COUNT_TUNNEL_UNSENT);
 		return;
 	}
 	nxcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
-	if (skb->protocol == htons(ETH_P_IP))
-		ipv6_addr_set_v4mapped(((const struct iphdr *)skb->data)->daddr, &peer);
-	else
-		peer = ((const struct ipv6hdr *)skb->data)->daddr;
+	nxcp_copy_peer(skb, &peer);
 	hop_unsupported_remember(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->unsupported_s));
 }

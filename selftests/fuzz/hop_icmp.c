@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * ICMP errors that quote one of our headers: nothing beyond the error is read, the handler of the
- * next protocol sees its header behind IP's, and the error is unchanged afterwards.
+ * next protocol sees its header behind IP's, and the error is unchanged afterwards. A copy of XCP's
+ * header is recognised although routers have changed it, and no other packet is taken for it.
  */
 #include "packet.h"
 #include <hopcc/lib/hop_quoted.h>
 #include "int_quoted.h"
 #include "xcp_quoted.h"
+#include "xcp_sent.h"
 
 #define PROTOCOL 254
 
@@ -74,6 +76,31 @@ static void skip(struct sk_buff *skb, u32 ip_bytes, u32 bytes)
 	FUZZ_CLAIM(!memcmp(before, after, len));
 }
 
+/* Is byte @at of an IPv4 packet one that routers or NAT may change in a copy? */
+static bool may_change(u32 at, u32 ip_bytes)
+{
+	const u32 delta = ip_bytes + offsetof(struct xcp_hdr, delta);
+
+	return at < offsetof(struct iphdr, id) ||
+	       (at > offsetof(struct iphdr, id) + 1 && at < offsetof(struct iphdr, daddr)) ||
+	       (at >= sizeof(struct iphdr) && at < ip_bytes) ||
+	       (at >= delta && at < delta + sizeof(__be32)) ||
+	       at >= ip_bytes + XCP_HDR_BYTES + XCP_SENT_BEHIND_BYTES;
+}
+
+static void check_copy(struct sk_buff *skb, u32 ip_bytes)
+{
+	const u32 at = fuzz_range(0, skb->head_bytes - 1);
+	struct nxcp_copy copy, other;
+	const bool good = nxcp_copy_read(skb, ip_bytes, &copy);
+
+	FUZZ_CLAIM(good == (skb->len >= ip_bytes + XCP_HDR_BYTES));
+	skb->data[at] ^= 1 << fuzz_range(0, 7);
+	FUZZ_CLAIM(nxcp_copy_read(skb, ip_bytes, &other) == good);
+	if (good && skb->protocol == htons(ETH_P_IP))
+		FUZZ_CLAIM(!memcmp(&copy, &other, sizeof(copy)) == may_change(at, ip_bytes));
+}
+
 static void fuzz_once(void)
 {
 	const u32 ip_bytes = 4 * fuzz_range(5, 15);
@@ -89,5 +116,8 @@ static void fuzz_once(void)
 	FUZZ_CLAIM(bytes <= HOP_ICMP_SHIM_MAX_BYTES);
 	FUZZ_CLAIM(!bytes || ip_bytes + bytes + HOP_ICMP_QUOTED_BYTES <= skb.head_bytes);
 	skip(&skb, ip_bytes, bytes ?: fuzz_byte());
+	skb.protocol = htons(skb.head_bytes < sizeof(struct ipv6hdr) || fuzz_flag() ? ETH_P_IP :
+									       ETH_P_IPV6);
+	check_copy(&skb, ip_bytes);
 	free_packet(&skb);
 }

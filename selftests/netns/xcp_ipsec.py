@@ -17,8 +17,8 @@ import hosts
 import xcp_tunnel
 from hosts import run, sysctl
 from shims import fragments, ip_bytes
-from xcp_tunnel import A, B, DEBUG, MB, OUTER, through
-from xcp_wire import XCP
+from xcp_tunnel import A, B, DEBUG, MB, OUTER, addresses, ip, refuse, through
+from xcp_wire import XCP, header
 
 KEY = "0x" + "5a" * 20
 KEY256 = "0x" + "a5" * 32
@@ -128,8 +128,24 @@ def gateways(version, outer, proto):
               e["ipsec_out"] == a["out_data"] + a["out_syn"] == x["ipsec_in"] > 0 and
               x["ipsec_out"] == b["out_ack"] + b["out_syn"] == e["ipsec_in"] > 0 and
               0 < x["tunnel_lowered"] <= got["reduced"] and no_trouble(got))
+    refused(name, version, outer, proto)
     switch(0, "e", "x")
     lay_open("e", "x")
+
+
+def refused(name, version, outer, proto):
+    """The far end does not know our protocol, or another host says so."""
+    made_up = ip(outer, XCP, addresses(outer, OUTER["e"][outer], OUTER["x"][outer]),
+                 header(following={"esp": 50, "ah": 51}[proto]) + bytes(200))
+    tap.equal(f"{name}: an error about a packet that we did not send",
+              refuse(outer, made_up), {"tunnel_unsent": 1})
+    switch(0, "x")
+    got = through(version, MB)
+    e = got["e"]
+    tap.claim(f"{name}, only the near end's option on: exact, and no copies after the first one",
+              got["exact"] and e["ipsec_out"] == e["tunnel_refused"] == got["x"]["in_off"] == 1 and
+              not e["tunnel_unsent"] and not got["a"]["out_data"])
+    time.sleep(61)
 
 
 def forged():

@@ -28,6 +28,9 @@ RATE_BYTES_PS = 2500000
 # Bytes, for an RTT of 20 ms and 20 Mbit/s
 BUFFER = 64000
 
+# asm-generic/socket.h
+SO_RCVBUFFORCE = 33
+
 tap = hosts.Tap()
 
 OUTER = {"e": {4: "198.51.100.1", 6: "2001:db8:10::1"},
@@ -286,41 +289,150 @@ def send(name, version, packet):
         raw.sendto(packet, (to, 0))
 
 
-def refuse(outer, source):
-    """x sends an ICMP error to e: it does not know the protocol of a packet from source."""
-    quoted = ip(outer, XCP, addresses(outer, source, OUTER["x"][outer]),
-                header(following=47) + bytes(8))
+def refuse(outer, quoted, code=None):
+    """x sends an ICMP error to e: it does not know the protocol of a packet. Return what grew at e.
+
+    code: type and code of another error.
+    """
     back = addresses(outer, OUTER["x"][outer], OUTER["e"][outer])
+    before = counts("e")
     if outer == 4:
-        body = struct.pack("!BBHI", 3, 2, 0, 0) + quoted
+        body = struct.pack("!BBHI", *code or (3, 2), 0, 0) + quoted
         body = body[:2] + struct.pack("!H", inet_sum(body)) + body[4:]
         send("x", 4, ip(4, 1, back, body))
     else:
-        body = struct.pack("!BBHI", 4, 1, 0, 40) + quoted
+        body = struct.pack("!BBHI", *code or (4, 1), 0, 40) + quoted
         check = inet_sum(back + struct.pack("!II", len(body), 58) + body)
         send("x", 6, ip(6, 58, back, body[:2] + struct.pack("!H", check) + body[4:]))
     time.sleep(0.5)
+    return {k: v for k, v in since("e", before).items() if v and k.startswith(("tunnel", "icmp"))}
+
+
+def copies(outer, total=MB):
+    """Send a stream through the tunnel. Return the outer packets with a copy as x receives them."""
+    with hosts.inside("x"):
+        tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
+                            socket.htons({4: 0x800, 6: 0x86dd}[outer]))
+    tap.bind(("x-r", 0))
+    tap.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 24)
+    tap.setblocking(False)
+    with tap:
+        through(4, total)
+        found = []
+        while True:
+            try:
+                packet, where = tap.recvfrom(4096)
+            except BlockingIOError:
+                return found
+            if where[2] == socket.PACKET_HOST and packet[ip_next(packet)] == XCP:
+                found.append(packet)
+
+
+def ip_next(packet):
+    """Return the offset of the byte that has the number of the header that follows IP's."""
+    if packet[0] >> 4 == 4:
+        return 9
+    # ip6gre puts an option in front: the tunnel's encapsulation limit.
+    return 40 if packet[6] == 60 else 6
+
+
+def change(packet, at, count=1):
+    """Return the packet with a bit changed in some bytes from an offset."""
+    return packet[:at] + bytes(b ^ 1 for b in packet[at:at + count]) + packet[at + count:]
+
+
+def on_the_way(packet):
+    """Return a packet as routers and NAT may have changed it: DSCP, ECN, hops, source, delta."""
+    at = xcp_at(packet)
+    if packet[0] >> 4 == 4:
+        packet = change(packet, 1)
+        packet = change(packet, 8)
+        packet = change(packet, 10, 6)
+    else:
+        packet = change(packet, 0)
+        packet = change(packet, 7, 17)
+    return packet[:at + 12] + struct.pack("!i", -2**31) + packet[at + 16:]
+
+
+def xcp_at(packet):
+    """Return the offset of the copy in an outer packet."""
+    if packet[0] >> 4 == 4:
+        return 20
+    return 48 if packet[6] == 60 else 40
+
+
+def forgeries(outer, copy):
+    """Return errors' quotes that e did not send, by what is wrong with them."""
+    at = xcp_at(copy)
+    ends = [addresses(outer, source, OUTER["x"][outer])
+            for source in (A[outer], OUTER["e"][outer])]
+    made_up = header(following=47) + bytes(200)
+    # The place of IPv4's identifier and of IPv6's flow label
+    ident = 4 if outer == 4 else 2
+    # Behind the copy: 4 bytes of GRE, 20 each of IP and XCP, and TCP's sequence number
+    seq = at + 20 + 4 + 20 + 20 + 4
+    return {
+        "of another host": ip(outer, XCP, ends[0], made_up),
+        "made up": ip(outer, XCP, ends[1], made_up),
+        "to another far end": change(copy, 19 if outer == 4 else 39),
+        "another identifier": change(copy, ident),
+        "another RTT": change(copy, at + 7),
+        "another inner sequence number": change(copy, seq),
+        "cut off": copy[:at + 20 + 60],
+    }
 
 
 def refused(outer):
     """The far end does not know our protocol: the tunnel adds no copies for some time."""
     switch(1)
     build_tunnel(outer, "gre" if outer == 4 else "ip6gre", "")
-    refuse(outer, A[outer])
+    copy = copies(outer)[-1]
+    for what, quoted in forgeries(outer, copy).items():
+        tap.equal(f"over IPv{outer}: an error about a packet that we did not send, {what}",
+                  refuse(outer, quoted), {"tunnel_unsent": 1})
     got = through(4, MB)["e"]
-    tap.claim(f"over IPv{outer}: an error about a packet that is not ours changes nothing",
+    tap.claim(f"over IPv{outer}: forged errors change nothing",
               got["tunnel_out"] > 0 and not got["tunnel_avoided"])
-    before = counts("e")
-    refuse(outer, OUTER["e"][outer])
-    tap.equal(f"over IPv{outer}: an error says that our protocol is not known",
-              since("e", before)["tunnel_refused"], 1)
+    copy = copies(outer)[-1]
+    tap.equal(f"over IPv{outer}: another error about a copy is the tunnel's",
+              refuse(outer, copy, (3, 1) if outer == 4 else (1, 3)), {"icmp": 1})
+    tap.equal(f"over IPv{outer}: an error about a copy, as changed on the way",
+              refuse(outer, on_the_way(copy)), {"tunnel_refused": 1})
     got = through(4, MB)["e"]
     tap.claim(f"over IPv{outer}: no copies", not got["tunnel_out"] and got["tunnel_avoided"] > 0)
     time.sleep(61)
     got = through(4, MB)["e"]
     tap.claim(f"over IPv{outer}: a minute later copies again",
               got["tunnel_out"] > 0 and not got["tunnel_avoided"])
+    switched_off(outer)
     remove_tunnel()
+
+
+def switched_off(outer):
+    """The far end refuses copies by itself: the first one is lost, with a SYN below it."""
+    switch(0, "x")
+    got = through(4, MB)
+    e = got["e"]
+    tap.claim(f"over IPv{outer}: a far end with the option off answers, and gets no more copies",
+              got["exact"] and e["tunnel_out"] == e["tunnel_refused"] == got["x"]["in_off"] == 1 and
+              not e["tunnel_unsent"] and not got["a"]["out_data"])
+    time.sleep(61)
+    switch(1, "x")
+
+
+def busy():
+    """Many copies to one far end do not displace the last one to another."""
+    build_tunnel(4, "gre", "")
+    copy = copies(4, MB // 8)[-1]
+    remove_tunnel()
+    build_tunnel(6, "ip6gre", "")
+    before = counts("e")
+    through(4, 8 * MB)
+    remove_tunnel()
+    many = since("e", before)["tunnel_out"]
+    tap.claim("copies to another far end do not displace one", many > 64 and
+              refuse(4, copy) == {"tunnel_refused": 1}, f"{many} copies")
+    time.sleep(61)
 
 
 DELTA = 100000
@@ -487,6 +599,7 @@ def main():
         narrow(outer, kind, version)
     for outer in few(4, 6):
         refused(outer)
+    busy()
     not_trusted()
     return tap.done()
 

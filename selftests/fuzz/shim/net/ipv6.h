@@ -11,6 +11,14 @@ static inline void ipv6_addr_set_v4mapped(__be32 address, struct in6_addr *mappe
 	memcpy(&mapped->s6_addr[12], &address, sizeof(address));
 }
 
+static inline __be32 ip6_flowlabel(const struct ipv6hdr *ip6h)
+{
+	__be32 word;
+
+	memcpy(&word, ip6h, sizeof(word));
+	return word & htonl(0x000fffff);
+}
+
 static inline bool ipv6_is_extension(u8 next)
 {
 	return next == NEXTHDR_HOP || next == NEXTHDR_ROUTING || next == NEXTHDR_FRAGMENT ||

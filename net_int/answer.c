@@ -3,7 +3,6 @@
  * Answers, sections 6.2.2, 6.3.2 and 9.1: the receiver returns telemetry to the sender, in an
  * answer packet or in the next ACK.
  */
-#include <linux/jhash.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/inet_ecn.h>
@@ -15,22 +14,6 @@
 #include "net_int.h"
 #include "segment.h"
 #include "trace.h"
-
-/* N of the flow's last hop. Context: the flow's lock is held. */
-static u32 count_starters(struct nint_net *in, const struct net_device *dev,
-			  struct nint_receiver *r,
-			  u64 now_ns)
-{
-	struct nint_starters *c = &in->starters[dev->ifindex % INT_STARTERS];
-	u32 flows;
-
-	spin_lock(&in->starters_lock);
-	if (c->device != dev->ifindex)
-		*c = (struct nint_starters){ .device = dev->ifindex };
-	flows = nint_starters_join(c, r, now_ns);
-	spin_unlock(&in->starters_lock);
-	return flows;
-}
 
 /*
  * Leaves the summary to the next ACK. Returns false if one already waits too long, so that an
@@ -56,11 +39,23 @@ static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, 
 	return true;
 }
 
+/* N of the flow's last hop, 0 if that is not the bottleneck. Context: the flow's lock is held. */
+static u32 count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
+		       const struct nint_arrival *arrival, bool answer, u64 now_ns)
+{
+	struct nint_receiver *r = &((struct int_flow *)hop_flow_state(flow))->receiver;
+
+	if (!r->asked || !nint_receiver_is_last_hop(r, arrival->hdr))
+		return 0;
+	return nint_starters_count(in, skb->dev, &flow->key, r, answer, now_ns);
+}
+
 /* Returns true if an answer packet is needed. */
-static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flow *f,
+static bool learn(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
 		  const struct nint_arrival *arrival, struct nint_reply *reply)
 {
 	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !nint_has_key(in);
+	struct int_flow *f = hop_flow_state(flow);
 	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
 	bool answer = false, traced = arrival->traced;
@@ -75,8 +70,7 @@ static bool learn(struct nint_net *in, const struct sk_buff *skb, struct int_flo
 		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
 					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		nint_receiver_starters(r, r->asked && nint_receiver_is_last_hop(r, arrival->hdr) ?
-				       count_starters(in, skb->dev, r, now_ns) : 0);
+		nint_receiver_starters(r, count_flows(in, skb, flow, arrival, answer, now_ns));
 		reply->flows = r->counted;
 	}
 	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
@@ -313,7 +307,7 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 	struct nint_reply reply;
 
 	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
-	if (!learn(in, skb, hop_flow_state(flow), arrival, &reply))
+	if (!learn(in, skb, flow, arrival, &reply))
 		return;
 	write_reply(in, &ctl, flow, arrival, &reply);
 	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);

@@ -634,6 +634,8 @@ static void terms_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hpcc_wnd_bytes(&r.v), HPCC_WND_MIN_BYTES);
 }
 
+static struct nint_starters starters;
+
 /* Flows by letter, each seen at a time in T, and N that is reported for the last one. */
 static const struct starters_case {
 	const char *what, *flows;
@@ -655,16 +657,95 @@ static void starters_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(starters_cases); i++) {
 		const struct starters_case *c = &starters_cases[i];
 		struct nint_receiver r[3] = { };
-		struct nint_starters starters = { .device = 7 };
-		u32 flows = 0;
+		u64 now_ns = MS;
 
+		nint_starters_init(&starters, 7, now_ns);
 		for (n = 0; n < ARRAY_SIZE(r); n++)
 			ask(&r[n], INT_ANSWER_WINDOW);
-		for (n = 0; c->flows[n]; n++)
-			flows = nint_starters_join(&starters, &r[c->flows[n] - 'a'],
-						   MS + c->at_ts[n] * 10000);
-		KUNIT_EXPECT_EQ_MSG(test, flows, c->want, "%s", c->what);
+		for (n = 0; c->flows[n]; n++) {
+			now_ns = MS + c->at_ts[n] * 10000;
+			KUNIT_EXPECT_TRUE(test, nint_starters_join(&starters, 3,
+								   &r[c->flows[n] - 'a'],
+								   now_ns));
+		}
+		KUNIT_EXPECT_EQ_MSG(test, nint_starters_flows(&starters, 3, now_ns), c->want,
+				    "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, nint_starters_flows(&starters, 4, now_ns), c->want,
+				    "%s, for another client", c->what);
 	}
+}
+
+#define LIAR	9
+#define HONEST	2
+
+/* What a client with many flows, or with a T that is not true, adds to the N of another one. */
+static const struct lie_case {
+	const char *what;
+	u32 t_ns, flows, after_ts;
+	u32 want, want_clipped;	/* N of the other client */
+} lie_cases[] = {
+	{ "no other client", 10000, 0, 0, 1, 0 },
+	{ "as many flows as count", 10000, INT_STARTERS_OF_OTHER, 0, 1 + INT_STARTERS_OF_OTHER, 0 },
+	{ "one flow more", 10000, INT_STARTERS_OF_OTHER + 1, 0, 1 + INT_STARTERS_OF_OTHER, 1 },
+	{ "many flows", 10000, 1000, 0, 1 + INT_STARTERS_OF_OTHER, 1000 - INT_STARTERS_OF_OTHER },
+	{ "20 T after they ended", 10000, 1000, 20, 1 + INT_STARTERS_OF_OTHER,
+	  1000 - INT_STARTERS_OF_OTHER },
+	{ "22 T after they ended", 10000, 1000, 22, 1, 1000 - INT_STARTERS_OF_OTHER },
+	{ "with the maximum of T", HPCC_T_MAX_NS, 1, 0, 2, 0 },
+	{ "long after, with the maximum of T", HPCC_T_MAX_NS, 1000, 500,
+	  1 + INT_STARTERS_OF_OTHER, 1000 - INT_STARTERS_OF_OTHER },
+};
+
+/* The flows of the liar. Returns how many of them N of others does not contain. */
+static u32 lie(const struct lie_case *c, u64 now_ns)
+{
+	u32 clipped = 0, i;
+
+	for (i = 0; i < c->flows; i++) {
+		struct nint_receiver r = { .p.t_ns = c->t_ns };
+
+		clipped += !nint_starters_join(&starters, LIAR, &r, now_ns);
+		/* A flow counts once in a period. */
+		clipped += !nint_starters_join(&starters, LIAR, &r, now_ns);
+	}
+	return clipped;
+}
+
+static void lie_test(struct kunit *test)
+{
+	size_t i;
+	u32 t;
+
+	for (i = 0; i < ARRAY_SIZE(lie_cases); i++) {
+		const struct lie_case *c = &lie_cases[i];
+		struct nint_receiver gone = { .p.t_ns = 10000 }, honest = { .p.t_ns = 10000 };
+		u64 now_ns = MS;
+
+		nint_starters_init(&starters, 7, now_ns);
+		nint_starters_join(&starters, HONEST, &gone, now_ns);
+		KUNIT_EXPECT_EQ_MSG(test, lie(c, now_ns), c->want_clipped, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, nint_starters_flows(&starters, LIAR, now_ns),
+				    c->flows + 1, "%s: its own N has all", c->what);
+		for (t = 0; t <= c->after_ts; t++)
+			nint_starters_join(&starters, HONEST, &honest, now_ns + t * 10000);
+		now_ns += c->after_ts * 10000;
+		/* The honest client's flow that has ended counts for two periods of its own T. */
+		KUNIT_EXPECT_EQ_MSG(test, nint_starters_flows(&starters, HONEST, now_ns),
+				    c->want + (c->after_ts < 22), "%s", c->what);
+	}
+}
+
+/* The clock of another CPU may be earlier: the period goes on. */
+static void clock_test(struct kunit *test)
+{
+	struct nint_receiver r[2] = { { .p.t_ns = 10000 }, { .p.t_ns = 10000 } };
+
+	nint_starters_init(&starters, 7, MS);
+	nint_starters_join(&starters, HONEST, &r[0], MS);
+	nint_starters_join(&starters, HONEST, &r[1], MS - 1);
+	KUNIT_EXPECT_EQ(test, nint_starters_flows(&starters, HONEST, MS - 1), 2u);
+	KUNIT_EXPECT_FALSE(test, nint_starters_is_idle(&starters, MS - 2));
+	KUNIT_EXPECT_TRUE(test, nint_starters_is_idle(&starters, MS + INT_STARTERS_IDLE_NS));
 }
 
 /* W_ai = W (1 - eta) / N: 125000 * 0.05 / 100 = 62.5, / 5 = 1250. */
@@ -763,6 +844,8 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(t_changes_test),
 	KUNIT_CASE(terms_test),
 	KUNIT_CASE(starters_test),
+	KUNIT_CASE(lie_test),
+	KUNIT_CASE(clock_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(question_test),
 	KUNIT_CASE(question_end_test),

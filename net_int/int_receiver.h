@@ -12,7 +12,8 @@
  * - The ratio is U as filtered by the receiver, and the time of measurement is given as T. So the
  *   sender's own filter uses it unchanged, and a lost answer does no harm.
  * - N is the number of flows that arrived by the same device and have the link to it as their
- *   bottleneck: the last hop is the one that sends to that device.
+ *   bottleneck: the last hop is the one that sends to that device. A client reports T and the
+ *   bottleneck of its flows, and may lie: it adds a bounded number to the N of other clients.
  * - If the sender requests what this host must not or cannot yet report, it gets a less detailed
  *   answer.
  * - If every data packet collects records, not every one is answered: there is one answer per T, or
@@ -39,6 +40,22 @@
 #define INT_STARTERS_TS	10U
 
 /*
+ * Number of clients of a device that are counted apart. Clients share a place by chance; the hash
+ * is keyed, so that no client can choose a place.
+ */
+#define INT_STARTERS_CLIENTS	64U
+
+/*
+ * Maximum number that a client adds to the N of other clients. A client with more flows gets an N
+ * that has all of them, so the sum of W_ai stays in bounds: at most one W (1 - eta) for each client
+ * above the maximum, and one for all others.
+ */
+#define INT_STARTERS_OF_OTHER	64U
+
+/* A device without such flows for this time may lose its place to another one. */
+#define INT_STARTERS_IDLE_NS	1000000000LL
+
+/*
  * With headers in data: after a report of a queue, answers are sent every T / 2^INT_ANSWER_SHIFT.
  */
 #define INT_ANSWER_SHIFT	3
@@ -53,7 +70,7 @@
  * @p: parameters of the algorithm
  * @v: state of the algorithm; for all kinds but records
  * @reported_ns: time of the last answer, except answers to probes that do not request W
- * @starters_epoch: epoch in which the flow was counted last
+ * @starters_epoch: period of the client in which the flow was counted last; 0: never
  * @starters: device for which it was counted
  */
 struct nint_receiver {
@@ -90,52 +107,137 @@ struct nint_reply {
 };
 
 /**
- * struct nint_starters - number of flows that share a last hop; protected by a lock of the netns
- * @device: device by which they arrive; 0: none yet
- * @epoch: number of the current period of INT_STARTERS_TS * T, from 1
- * @epoch_ns: time at which it started
- * @flows: number of flows seen in it
+ * struct nint_client - flows of a client that share a last hop
+ * @epoch_ns: time at which the current period of INT_STARTERS_TS * T started; 0: none yet
+ * @epoch: number of the period, not 0
+ * @t_ns: largest T of the flows, halved with each period; 0: none yet
+ * @flows: number of flows seen in the period
  * @before: number of flows seen in the previous one
- * @t_ns: largest T of the flows, halved with each epoch
  */
-struct nint_starters {
-	u32 device;
-	u32 epoch;
+struct nint_client {
 	u64 epoch_ns;
+	u32 epoch;
+	u32 t_ns;
 	u32 flows;
 	u32 before;
-	u32 t_ns;
 };
 
 /**
+ * struct nint_starters - number of flows that share a last hop; protected by a lock of the netns
+ * @device: device by which they arrive
+ * @epochs: number of the last period of any client
+ * @used_ns: time at which a flow was last counted
+ * @client: flows by client, each with its own period
+ */
+struct nint_starters {
+	u32 device;
+	u32 epochs;
+	u64 used_ns;
+	struct nint_client client[INT_STARTERS_CLIENTS];
+};
+
+/* Time since the period started. Another CPU may have started it after it read the clock here. */
+static inline u64 nint_client_age_ns(const struct nint_client *c, u64 now_ns)
+{
+	return max_t(s64, now_ns - c->epoch_ns, 0);
+}
+
+/* 10^9 ns * 10 < 2^34 */
+static inline u64 nint_client_span_ns(const struct nint_client *c)
+{
+	return (u64)c->t_ns * INT_STARTERS_TS;
+}
+
+/* The number of flows: those of the current or of the last period. */
+static inline u32 nint_client_flows(const struct nint_client *c, u64 now_ns)
+{
+	const u64 age_ns = nint_client_age_ns(c, now_ns), span_ns = nint_client_span_ns(c);
+
+	if (age_ns <= span_ns)
+		return max(c->flows, c->before);
+	return age_ns <= 2 * span_ns ? c->flows : 0;
+}
+
+/*
+ * Start a period if the last one is over: by the T of the flows that it has, so that a packet with a
+ * long T does not bring ended flows back.
+ */
+static inline void nint_client_advance(struct nint_starters *s, struct nint_client *c, u32 t_ns,
+				       u64 now_ns)
+{
+	if (c->epoch_ns && nint_client_age_ns(c, now_ns) <= nint_client_span_ns(c)) {
+		/* A short T of one flow must not shorten the period of the client's others. */
+		c->t_ns = max(c->t_ns, t_ns);
+		return;
+	}
+	c->before = nint_client_flows(c, now_ns);
+	c->flows = 0;
+	c->t_ns = max(c->t_ns / 2, t_ns);
+	c->epoch_ns = now_ns;
+	/* 0 means that a flow was never counted. */
+	s->epochs = s->epochs == U32_MAX ? 1 : s->epochs + 1;
+	c->epoch = s->epochs;
+}
+
+/**
  * nint_starters_join() - count a flow whose bottleneck is the last hop
- * @c: count of the device
+ * @s: count of the device
+ * @client: place of the client that sends the flow, below INT_STARTERS_CLIENTS
  * @r: the flow
  * @now_ns: current time
  *
- * Return: N.
+ * Return: false if the N of other clients does not contain the flow, since the client has more than
+ * INT_STARTERS_OF_OTHER. Only the first call in a period says so.
  */
-static inline u32 nint_starters_join(struct nint_starters *c, struct nint_receiver *r, u64 now_ns)
+static inline bool nint_starters_join(struct nint_starters *s, u32 client, struct nint_receiver *r,
+				      u64 now_ns)
 {
-	u64 span_ns;
+	struct nint_client *c = &s->client[client];
 
-	/* A short T of one peer must not shorten the period of all. */
-	c->t_ns = max(c->t_ns, r->p.t_ns);
-	span_ns = (u64)c->t_ns * INT_STARTERS_TS;
-	if (!c->epoch || now_ns - c->epoch_ns > span_ns) {
-		c->before = c->epoch && now_ns - c->epoch_ns <= 2 * span_ns ? c->flows : 0;
-		c->flows = 0;
-		c->t_ns = max(c->t_ns / 2, r->p.t_ns);
-		c->epoch_ns = now_ns;
-		/* 0 means that a flow was never counted. */
-		c->epoch = c->epoch == U32_MAX ? 1 : c->epoch + 1;
+	s->used_ns = now_ns;
+	nint_client_advance(s, c, r->p.t_ns, now_ns);
+	if (r->starters_epoch == c->epoch && r->starters == s->device)
+		return true;
+	r->starters_epoch = c->epoch;
+	r->starters = s->device;
+	return ++c->flows <= INT_STARTERS_OF_OTHER;
+}
+
+/**
+ * nint_starters_flows() - get N for a client
+ * @s: count of the device
+ * @client: place of the client
+ * @now_ns: current time
+ *
+ * Whatever one client sends, N of another one grows by INT_STARTERS_OF_OTHER at most, and by one
+ * packet of any client by 1 at most.
+ *
+ * Return: all flows of the client, and of each other client at most INT_STARTERS_OF_OTHER.
+ */
+static inline u32 nint_starters_flows(const struct nint_starters *s, u32 client, u64 now_ns)
+{
+	u32 flows = 0, i;
+
+	for (i = 0; i < INT_STARTERS_CLIENTS; i++) {
+		u32 more = nint_client_flows(&s->client[i], now_ns);
+
+		flows += i == client ? more : min(more, INT_STARTERS_OF_OTHER);
 	}
-	if (r->starters_epoch != c->epoch || r->starters != c->device) {
-		r->starters_epoch = c->epoch;
-		r->starters = c->device;
-		c->flows++;
-	}
-	return max(c->flows, c->before);
+	return flows;
+}
+
+/* The periods get other numbers than those of the device that was counted here before. */
+static inline void nint_starters_init(struct nint_starters *s, u32 device, u64 now_ns)
+{
+	memset(s, 0, sizeof(*s));
+	s->device = device;
+	s->epochs = now_ns;
+}
+
+/* Returns true if the place of the device may be given to another one. */
+static inline bool nint_starters_is_idle(const struct nint_starters *s, u64 now_ns)
+{
+	return (s64)(now_ns - s->used_ns) > INT_STARTERS_IDLE_NS;
 }
 
 /* The algorithm's parameters, limited to their valid ranges. */

@@ -92,6 +92,7 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_TLM_NO_ROOM] = "tlm_no_room",
 	[INT_COUNT_TLM_PATHS] = "tlm_paths",
 	[INT_COUNT_TLM_IMPLAUSIBLE] = "tlm_implausible",
+	[INT_COUNT_N_CLIPPED] = "n_clipped",
 	[INT_COUNT_BAD_IFA + IFA_BAD_TRUNCATED] = "bad_ifa_truncated",
 	[INT_COUNT_BAD_IFA + IFA_BAD_VERSION] = "bad_ifa_version",
 	[INT_COUNT_BAD_IFA + IFA_BAD_TAIL] = "bad_ifa_tail",
@@ -157,7 +158,7 @@ static int __net_init nint_net_init(struct net *net)
 	in->net = net;
 	nint_knobs_default(in);
 	spin_lock_init(&in->unsupported.lock);
-	spin_lock_init(&in->starters_lock);
+	nint_starters_start(in);
 	in->counts = __alloc_percpu(INT_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!in->counts)
 		return -ENOMEM;
@@ -195,6 +196,7 @@ static void __net_exit nint_net_exit(struct net *net)
 	remove_proc_entry("hopcc_int", net->proc_net);
 	free_percpu(in->counts);
 	kfree(rcu_dereference_protected(in->key, true));
+	nint_starters_free(in);
 	nint_layout_free(in);
 }
 

@@ -27,7 +27,8 @@
 #include "int_tlm.h"
 
 /*
- * Number of devices for which senders are counted to determine N; a newer device may replace one.
+ * Maximum number of devices for which senders are counted to determine N. If all are in use, N of
+ * another device is the sender's.
  */
 #define INT_STARTERS 16
 
@@ -106,6 +107,8 @@ enum nint_reverse {
  * @INT_COUNT_TLM_NO_ROOM: the same: the path has more hops than the format has room for
  * @INT_COUNT_TLM_PATHS: the same: packets take another path each time
  * @INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
+ * @INT_COUNT_N_CLIPPED: flows that N of other clients does not contain, since their client has more
+ *	than INT_STARTERS_OF_OTHER on a last hop; once per flow and period
  * @INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
  * @INT_COUNT_BAD_IFA_LAST: last counter of INT_COUNT_BAD_IFA
  * @INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
@@ -170,6 +173,7 @@ enum nint_count {
 	INT_COUNT_TLM_NO_ROOM,
 	INT_COUNT_TLM_PATHS,
 	INT_COUNT_TLM_IMPLAUSIBLE,
+	INT_COUNT_N_CLIPPED,
 	INT_COUNT_BAD_IFA,
 	INT_COUNT_BAD_IFA_LAST = INT_COUNT_BAD_IFA + IFA_FAULTS - 1,
 	INT_COUNT_BAD_IOAM,
@@ -266,7 +270,8 @@ struct nint_foreign {
  * @sysctl: the sysctls
  * @unsupported: cache of peers without support
  * @starters_lock: protects @starters
- * @starters: flow counts by device
+ * @starters_seed: key of the hash that finds the place of a client
+ * @starters: flow counts of devices; NULL: none yet
  */
 struct nint_net {
 	struct net *net;
@@ -288,7 +293,8 @@ struct nint_net {
 	struct hop_sysctl sysctl;
 	struct hop_unsupported unsupported;
 	spinlock_t starters_lock;	/* protects @starters */
-	struct nint_starters starters[INT_STARTERS];
+	u32 starters_seed;
+	struct nint_starters *starters[INT_STARTERS];
 };
 
 /**
@@ -548,6 +554,13 @@ static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 /* store.c */
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a,
 			       bool marked);
+
+/* starters.c */
+u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
+			const struct hop_flow_key *key, struct nint_receiver *r, bool answer,
+			u64 now_ns);
+void nint_starters_start(struct nint_net *in);
+void nint_starters_free(struct nint_net *in);
 
 /* answer.c */
 void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,

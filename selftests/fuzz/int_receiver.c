@@ -34,7 +34,62 @@ static void check_reply(const struct nint_receiver *r, const struct int_hdr *h,
 		FUZZ_CLAIM(reply->wnd >= HPCC_WND_MIN_BYTES && reply->wnd <= r->p.wnd_max_bytes);
 }
 
-static void learn(struct nint_receiver *r, struct nint_starters *c, u64 now_ns)
+/* Each receiver is the flow of another client. */
+#define CLIENTS	3
+
+/* The counts of a device, and the same without the flows of client 0 */
+static struct nint_starters all, others;
+
+/* One client adds a bounded number to N of each other one, whatever it sends. */
+static void check_flows(u64 now_ns)
+{
+	u32 i;
+
+	for (i = 1; i < CLIENTS; i++) {
+		const u32 n = nint_starters_flows(&all, i, now_ns);
+		const u32 without = nint_starters_flows(&others, i, now_ns);
+
+		FUZZ_CLAIM(n >= without && n <= without + INT_STARTERS_OF_OTHER);
+	}
+}
+
+/* @copy: the flow in @others, whose periods have other numbers */
+static void join(struct nint_receiver *r, struct nint_receiver *copy, u32 client, u64 now_ns)
+{
+	const bool counted = nint_starters_join(&all, client, r, now_ns);
+
+	copy->p = r->p;
+	if (client)
+		FUZZ_CLAIM(nint_starters_join(&others, client, copy, now_ns) == counted);
+}
+
+/* Return: N of the flow; one packet adds 1 at most. */
+static u32 count(struct nint_receiver *r, struct nint_receiver *copy, u32 client, u64 now_ns)
+{
+	u32 before[CLIENTS], i;
+
+	for (i = 0; i < CLIENTS; i++)
+		before[i] = nint_starters_flows(&all, i, now_ns);
+	join(r, copy, client, now_ns);
+	for (i = 0; i < CLIENTS; i++)
+		FUZZ_CLAIM(nint_starters_flows(&all, i, now_ns) - before[i] <= 1);
+	check_flows(now_ns);
+	return nint_starters_flows(&all, client, now_ns);
+}
+
+/* Many flows of a client, each seen once */
+static void crowd(u64 now_ns)
+{
+	const u32 client = fuzz_choice(CLIENTS), t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS);
+	u32 left = fuzz_byte();
+
+	while (left--)
+		join(&(struct nint_receiver){ .p.t_ns = t_ns }, &(struct nint_receiver){}, client,
+		     now_ns);
+	check_flows(now_ns);
+}
+
+static void learn(struct nint_receiver *r, struct nint_receiver *copy, u32 client, u64 now_ns)
 {
 	const bool anonymous = fuzz_flag(), by_ack = fuzz_flag();
 	struct nint_reply reply;
@@ -49,7 +104,7 @@ static void learn(struct nint_receiver *r, struct nint_starters *c, u64 now_ns)
 		check_reply(r, h, &reply, anonymous);
 	if (r->asked && reply.kind != INT_ANSWER_RECORDS) {
 		if (nint_receiver_is_last_hop(r, h))
-			counted = nint_starters_join(c, r, now_ns);
+			counted = count(r, copy, client, now_ns);
 		nint_receiver_starters(r, counted);
 		FUZZ_CLAIM(r->p.wnd_ai);
 	}
@@ -58,22 +113,27 @@ static void learn(struct nint_receiver *r, struct nint_starters *c, u64 now_ns)
 
 static void fuzz_once(void)
 {
-	struct nint_receiver receivers[3] = {};
-	struct nint_starters starters = { .device = 1 };
-	u64 now_ns = fuzz_range(0, 1ULL << 60);
+	struct nint_receiver receivers[CLIENTS] = {}, copies[CLIENTS] = {};
+	u64 now_ns = fuzz_range(1, 1ULL << 60);
 
+	nint_starters_init(&all, 1, now_ns);
+	nint_starters_init(&others, 1, ~now_ns);
 	while (fuzz_has_more()) {
-		struct nint_receiver *r = &receivers[fuzz_choice(3)];
+		const u32 client = fuzz_choice(CLIENTS), what = fuzz_choice(8);
+		struct nint_receiver *r = &receivers[client];
 
 		now_ns += fuzz_range(0, 1ULL << 40);
-		if (fuzz_choice(4))
-			learn(r, &starters, now_ns);
-		else
+		/* Another CPU has read its clock earlier. */
+		if (!fuzz_choice(16))
+			now_ns -= fuzz_range(0, 1000);
+		if (what > 2)
+			learn(r, &copies[client], client, now_ns);
+		else if (what)
 			ask(r);
+		else
+			crowd(now_ns);
 		if (r->asked)
 			FUZZ_CLAIM(hpcc_wnd_bytes(&r->v) >= HPCC_WND_MIN_BYTES &&
 				   hpcc_wnd_bytes(&r->v) <= r->p.wnd_max_bytes);
-		/* Each flow counts once per epoch. */
-		FUZZ_CLAIM(starters.flows <= 3 && starters.before <= 3);
 	}
 }

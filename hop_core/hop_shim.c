@@ -193,8 +193,8 @@ static void forget_checked(struct sk_buff *skb)
 	skb->csum_level = 0;
 }
 
-int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
-		   unsigned int bytes, u8 next)
+static int strip(struct sk_buff *skb, const struct hop_shim_place *place, unsigned int bytes,
+		 u8 next)
 {
 	unsigned int headers_bytes = place->offset_bytes + bytes, moved_bytes, length;
 	int mac;
@@ -227,6 +227,14 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 	skb_postpush_rcsum(skb, skb->data, place->offset_bytes);
 	return 0;
 }
+
+int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
+		   unsigned int bytes, u8 next)
+{
+	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + bytes))
+		return -EINVAL;
+	return strip(skb, place, bytes, next);
+}
 EXPORT_SYMBOL_GPL(hop_shim_strip);
 
 int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *place,
@@ -237,10 +245,13 @@ int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *plac
 		.name_bytes = place->name_bytes,
 	};
 	/* A checksum that is still to be computed starts at the transport header, which moves. */
-	const bool moves = skb->ip_summed == CHECKSUM_PARTIAL &&
-			   skb_checksum_start_offset(skb) < behind.offset_bytes;
-	const int err = hop_shim_strip(skb, &behind, bytes, place->next);
+	const bool moves = !hop_shim_has_sum_behind(skb, behind.offset_bytes + bytes);
+	int err;
 
+	if (moves && (!hop_shim_has_sum_behind(skb, place->offset_bytes) ||
+		      hop_shim_has_sum_behind(skb, behind.offset_bytes)))
+		return -EINVAL;
+	err = strip(skb, &behind, bytes, place->next);
 	if (!err && moves)
 		skb->csum_start += bytes;
 	return err;

@@ -231,6 +231,52 @@ static void strip_behind_test(struct kunit *test)
 	}
 }
 
+/*
+ * The user of a tap says where the checksum starts. In the header that is removed or in front of it:
+ * the packet stays as it is.
+ */
+static void sum_start_test(struct kunit *test)
+{
+	static const struct {
+		int start_bytes;	/* from the header that is removed */
+		int err, behind_err;
+	} cases[] = {
+		{ -30, -EINVAL, -EINVAL },
+		{ -1, -EINVAL, -EINVAL },
+		{ 0, -EINVAL, 0 },
+		{ L4_BYTES - 1, 0, 0 },
+		{ L4_BYTES, 0, -EINVAL },
+		{ L4_BYTES + BEHIND_BYTES - 1, 0, -EINVAL },
+		{ L4_BYTES + BEHIND_BYTES, 0, 0 },
+	};
+	size_t i, behind;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (behind = 0; behind <= 1; behind++) {
+			struct sk_buff *skb = make(test, &shim_cases[6]);
+			const int want = behind ? cases[i].behind_err : cases[i].err;
+			struct hop_shim_place place;
+			unsigned int len;
+
+			insert_behind(skb);
+			len = skb->len;
+			KUNIT_ASSERT_TRUE(test, hop_shim_find(skb, &place));
+			skb->ip_summed = CHECKSUM_PARTIAL;
+			skb->csum_start = skb_network_header(skb) - skb->head +
+					  place.offset_bytes + cases[i].start_bytes;
+			KUNIT_EXPECT_EQ_MSG(test, behind ?
+				hop_shim_strip_behind(skb, &place, L4_BYTES, BEHIND_BYTES) :
+				hop_shim_strip(skb, &place, BEHIND_BYTES, IPPROTO_TCP), want,
+				"%d, %zu", cases[i].start_bytes, behind);
+			KUNIT_EXPECT_EQ(test, skb->len, len - (want ? 0 : BEHIND_BYTES));
+			if (!want)
+				KUNIT_EXPECT_GE(test, skb_checksum_start_offset(skb),
+						(int)place.offset_bytes);
+			kfree_skb(skb);
+		}
+	}
+}
+
 /* The data of a clone stays as it was. */
 static void clone_test(struct kunit *test)
 {
@@ -293,6 +339,7 @@ static void inner_test(struct kunit *test)
 static struct kunit_case hop_shim_cases[] = {
 	KUNIT_CASE(strip_test),
 	KUNIT_CASE(strip_behind_test),
+	KUNIT_CASE(sum_start_test),
 	KUNIT_CASE(clone_test),
 	KUNIT_CASE(mac_test),
 	KUNIT_CASE(inner_test),

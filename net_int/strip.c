@@ -176,6 +176,9 @@ unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}
+	/* Else only one of both headers would be removed. */
+	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + IFA_HDR_BYTES))
+		return fail(in, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
 		return fail(in, -ENOMEM, 0);
 	verified = read_ifa(in, skb, place->offset_bytes, v);

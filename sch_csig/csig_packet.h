@@ -201,15 +201,19 @@ static inline bool scsig_packet_settle_check(struct sk_buff *skb, struct net_dev
 	return !skb_checksum_help(skb);
 }
 
-/* On input, the stack took the tag for the IP or the transport header. */
-static inline void scsig_packet_settle_transport(struct sk_buff *skb, u32 behind_bytes)
+/* Get the offset of the header behind IP; of the header behind the tag if that is not IP. */
+static inline u32 scsig_packet_transport_bytes(const struct sk_buff *skb,
+					       const struct csig_place *place)
 {
-	if (skb_transport_header_was_set(skb) && skb_transport_offset(skb) >= (int)behind_bytes)
-		return;
-	if (skb->ip_summed == CHECKSUM_PARTIAL)
-		skb_set_transport_header(skb, skb_checksum_start_offset(skb));
-	else
-		skb_set_transport_header(skb, behind_bytes);
+	const u32 behind_bytes = scsig_packet_behind_bytes(place);
+	struct hop_pkt_inner inner = { .offset_bytes = behind_bytes };
+	bool found = false;
+
+	if (place->inner == ETH_P_IP)
+		found = hop_pkt_inner_ipv4(skb, &inner);
+	else if (place->inner == ETH_P_IPV6)
+		found = hop_pkt_inner_ipv6(skb, IPPROTO_TCP, &inner);
+	return found && inner.offset_bytes <= skb->len ? inner.offset_bytes : behind_bytes;
 }
 
 /**
@@ -233,7 +237,11 @@ static inline bool scsig_packet_normalise(struct sk_buff *skb, struct net_device
 		return false;
 	skb->protocol = scsig_packet_protocol(place->inner);
 	skb_set_network_header(skb, behind_bytes);
-	scsig_packet_settle_transport(skb, behind_bytes);
+	/*
+	 * On input, the stack took the tag for the IP or the transport header. The start of the checksum
+	 * does not say more: the user of a tap or of a virtual machine chooses it.
+	 */
+	skb_set_transport_header(skb, scsig_packet_transport_bytes(skb, place));
 	skb_reset_mac_len(skb);
 	return true;
 }

@@ -21,12 +21,15 @@ static const struct packet_case {
 	const char *what;
 	u8 ip_summed;
 	int transport_at;	/* 0: not set */
-	int want_at;
+	int sum_at;		/* start of the checksum that the device computes */
 } packet_cases[] = {
-	{ "received", CHECKSUM_NONE, ETH_HLEN, IP_AT },
-	{ "never set", CHECKSUM_NONE, 0, IP_AT },
+	{ "received", CHECKSUM_NONE, ETH_HLEN, 0 },
+	{ "never set", CHECKSUM_NONE, 0, 0 },
 	{ "its sum is left to the device", CHECKSUM_PARTIAL, ETH_HLEN, TCP_AT },
 	{ "of a host of ours, bridged", CHECKSUM_PARTIAL, TCP_AT, TCP_AT },
+	{ "of a tap, the sum starts at the frame", CHECKSUM_PARTIAL, ETH_HLEN, 0 },
+	{ "of a tap, the sum starts in IP", CHECKSUM_PARTIAL, IP_AT + 7, IP_AT + 7 },
+	{ "of a tap, the sum starts in the data", CHECKSUM_PARTIAL, BYTES - 50, BYTES - 50 },
 };
 
 static void packet_desc(const struct packet_case *c, char *desc)
@@ -54,7 +57,7 @@ static struct sk_buff *make_packet(const struct packet_case *c)
 	if (c->transport_at)
 		skb_set_transport_header(skb, c->transport_at);
 	skb->ip_summed = c->ip_summed;
-	skb->csum_start = skb_headroom(skb) + TCP_AT;
+	skb->csum_start = skb_headroom(skb) + c->sum_at;
 	skb->csum_offset = offsetof(struct tcphdr, check);
 	return skb;
 }
@@ -76,7 +79,7 @@ static void normalise_test(struct kunit *test)
 		rcu_read_unlock();
 		KUNIT_EXPECT_EQ(test, ntohs(skb->protocol), ETH_P_IP);
 		KUNIT_EXPECT_EQ(test, skb_network_offset(skb), IP_AT);
-		KUNIT_EXPECT_EQ(test, skb_transport_offset(skb), c->want_at);
+		KUNIT_EXPECT_EQ(test, skb_transport_offset(skb), (int)TCP_AT);
 	}
 	kfree_skb(skb);
 	if (dev)

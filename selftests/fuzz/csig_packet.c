@@ -66,6 +66,8 @@ static void normalise(struct sk_buff *skb, const struct csig_place *place)
 	FUZZ_CLAIM(skb->len == len);
 	FUZZ_CLAIM(skb->network_header == (int)scsig_packet_behind_bytes(place));
 	FUZZ_CLAIM(skb_transport_header_was_set(skb));
+	FUZZ_CLAIM(skb->transport_header >= skb->network_header);
+	FUZZ_CLAIM(skb->transport_header <= max_t(int, skb->len, skb->network_header));
 	FUZZ_CLAIM(!scsig_packet_normalise(skb, &dev, place));
 }
 

@@ -102,18 +102,50 @@ static void put_in_and_take_out(struct sk_buff *skb, const struct hop_shim_place
 	FUZZ_CLAIM(!memcmp(before, after, len));
 }
 
+/* A device is to compute a checksum; the user of a tap chooses where it starts. */
+static void draw_sum(struct sk_buff *skb)
+{
+	if (!fuzz_flag())
+		return;
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = (int)fuzz_range(0, skb->len + 64) - 64;
+}
+
+/* The start of the checksum is at the same byte as before, and this byte is behind IP. */
+static void check_start(const struct sk_buff *skb, const struct hop_shim_place *place, int start,
+			int cut_at, u32 bytes)
+{
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		return;
+	FUZZ_CLAIM(start >= place->offset_bytes && (start < cut_at || start >= cut_at + (int)bytes));
+	FUZZ_CLAIM(skb_checksum_start_offset(skb) == start - (start < cut_at ? 0 : (int)bytes));
+}
+
+static void take_out(struct sk_buff *skb, const struct hop_shim_place *place)
+{
+	const u32 bytes = 2 * fuzz_byte(), len = skb->len;
+	int start;
+
+	draw_sum(skb);
+	start = skb_checksum_start_offset(skb);
+	if (hop_shim_strip(skb, place, bytes, fuzz_byte())) {
+		FUZZ_CLAIM(skb->len == len);
+		return;
+	}
+	check_sum(skb);
+	check_start(skb, place, start, place->offset_bytes, bytes);
+}
+
 /* The same where the header is behind the transport header, as IFA's metadata is */
 static void take_out_behind(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const u32 l4_bytes = fuzz_range(0, 60), bytes = 2 * fuzz_byte(), len = skb->len;
 	const u32 at = place->offset_bytes + l4_bytes;
 	u8 before[FRAME_MAX_BYTES], after[FRAME_MAX_BYTES];
+	int start;
 
-	/* A device is to compute the checksum. */
-	if (fuzz_flag()) {
-		skb->ip_summed = CHECKSUM_PARTIAL;
-		skb->csum_start = place->offset_bytes;
-	}
+	draw_sum(skb);
+	start = skb_checksum_start_offset(skb);
 	skb_copy_bits(skb, 0, before, len);
 	if (hop_shim_strip_behind(skb, place, l4_bytes, bytes)) {
 		FUZZ_CLAIM(skb->len == len);
@@ -123,8 +155,7 @@ static void take_out_behind(struct sk_buff *skb, const struct hop_shim_place *pl
 	skb_copy_bits(skb, 0, after, skb->len);
 	FUZZ_CLAIM(!memcmp(before + place->offset_bytes, after + place->offset_bytes, l4_bytes));
 	FUZZ_CLAIM(!memcmp(before + at + bytes, after + at, skb->len - at));
-	if (skb->ip_summed == CHECKSUM_PARTIAL && l4_bytes)
-		FUZZ_CLAIM(skb_checksum_start_offset(skb) == (int)place->offset_bytes);
+	check_start(skb, place, start, at, bytes);
 	check_sum(skb);
 }
 
@@ -139,8 +170,8 @@ static void fuzz_once(void)
 			put_in_and_take_out(&skb, &place);
 		else if (fuzz_flag())
 			take_out_behind(&skb, &place);
-		else if (!hop_shim_strip(&skb, &place, 2 * fuzz_byte(), fuzz_byte()))
-			check_sum(&skb);
+		else
+			take_out(&skb, &place);
 	}
 	free_packet(&skb);
 }

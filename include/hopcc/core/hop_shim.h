@@ -106,6 +106,22 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 		      unsigned int bytes, u8 protocol, bool keep_partial);
 
 /**
+ * hop_shim_has_sum_behind() - does a checksum that is still to be computed start behind some bytes?
+ * @skb: a received packet; skb->data at its network header
+ * @bytes: number of bytes
+ *
+ * The user of a tap or of a virtual machine chooses the start. Where it is in a header that is
+ * removed, it would point in front of the packet.
+ *
+ * Context: any.
+ * Return: false if the checksum starts in these bytes, or in front of them.
+ */
+static inline bool hop_shim_has_sum_behind(const struct sk_buff *skb, unsigned int bytes)
+{
+	return skb->ip_summed != CHECKSUM_PARTIAL || skb_checksum_start_offset(skb) >= (int)bytes;
+}
+
+/**
  * hop_shim_strip() - remove a header
  * @skb: a packet for this host; skb->data at its network header
  * @place: place of the header, from hop_shim_find()
@@ -115,7 +131,8 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
  * The packet is then as if it had arrived without the header: the MAC header is moved, too.
  *
  * Context: any. Moves skb->head.
- * Return: 0; -EINVAL if the packet ends within the header; -ENOMEM.
+ * Return: 0; -EINVAL if the packet ends within the header, or if a checksum that is still to be
+ * computed does not start behind it; -ENOMEM. On error, the packet is unchanged.
  */
 int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 		   unsigned int bytes, u8 next);
@@ -130,8 +147,9 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
  * TCP's checksum is not changed: the caller does so if it covers the removed bytes.
  *
  * Context: any. Moves skb->head.
- * Return: like hop_shim_strip(); it does not fail if the packet was made writable up to the end of
- * the removed bytes and IP's length is correct.
+ * Return: like hop_shim_strip(), but a checksum that is still to be computed may also start between
+ * @place and the removed bytes. It does not fail if that is so, the packet was made writable up to
+ * the end of the removed bytes, and IP's length is correct.
  */
 int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *place,
 			  unsigned int l4_bytes, unsigned int bytes);

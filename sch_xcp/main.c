@@ -1385,6 +1385,7 @@ static void sxcp_copy_vars(struct tc_xcp_xstats *st, const struct sxcp_vars *v)
 	st->avg_rtt_ns = sxcp_avg_rtt_ns(v);
 	st->ctl_interval_ns = v->ctl_interval_ns;
 	st->queue_bytes = sxcp_standing_bytes(v);
+	st->bounded_pkts = v->bounded_pkts;
 }
 
 static void sxcp_copy_stats(struct tc_xcp_xstats *st, const struct sxcp_stats *s)

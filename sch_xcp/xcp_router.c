@@ -45,7 +45,18 @@ struct sxcp_ratio sxcp_ratio(u64 num, u64 den)
 	return r;
 }
 
-/* Line 7, rounded. Without XCP traffic, the last value is kept. */
+/* Return: twice the mean RTT over bytes, 2^-12 ns; 2 * 2^31 * 2^15 */
+static u64 sxcp_most_rtt_time(const struct sxcp_vars *v)
+{
+	return mul_u64_u64_div_u64(v->sum_rtt_bytes,
+				   2ULL << (XCP_BYTE_RTT_SHIFT + XCP_TIME_SHIFT),
+				   v->asking_bytes ?: 1);
+}
+
+/*
+ * Line 7, rounded; at most twice the mean RTT over bytes. Without XCP traffic, the last value is
+ * kept.
+ */
 static void sxcp_update_avg_rtt(struct sxcp_vars *v)
 {
 	/* At most 46, because RTTs are below 2^46. The sum of times is then above 2^(17 + s). */
@@ -58,6 +69,7 @@ static void sxcp_update_avg_rtt(struct sxcp_vars *v)
 		num = v->sum_rtt_time_hi << (64 - s) | num >> s;
 	v->avg_rtt_time = div64_u64_rem(num, den, &rest);
 	v->avg_rtt_time += rest >= den - rest;
+	v->avg_rtt_time = min(v->avg_rtt_time, sxcp_most_rtt_time(v));
 }
 
 s64 sxcp_rate_q16(u64 bytes, u64 time)
@@ -126,6 +138,8 @@ static void sxcp_clear_sums(struct sxcp_vars *v)
 {
 	v->input_bytes = 0;
 	v->sum_time = 0;
+	v->asking_bytes = 0;
+	v->sum_rtt_bytes = 0;
 	v->sum_rtt_time_hi = 0;
 	v->sum_rtt_time_lo = 0;
 }

@@ -29,6 +29,13 @@
  *   avg_rtt keeps its last value; before the first one, min_interval replaces it.
  * - Lines 30 and 31: a pool that holds less than 1 byte/s counts as empty.
  * - Line 18 also has an upper bound, max_interval.
+ * - Lines 2 and 20: a packet time counts up to the control interval, because a header proves no more
+ *   than one flow: one packet adds at most the interval to the sum, and P packets per interval weigh
+ *   at most as much as P flows, whatever their headers claim. The packet time of a flow that sends a
+ *   packet per interval is below the bound. Before the first mean RTT, the bound is max_interval.
+ * - Line 7: the mean RTT over flows is at most twice the mean over bytes. If flows have equal rates,
+ *   both are equal. Packets that are a part s of the bytes raise the mean over bytes by at most
+ *   s * max_interval, so only bytes that are really sent can raise it.
  * - A port that several transmit queues share has one load, one queue and one F, with which each
  *   queue closes its own intervals. Cp and Cn are those of the port; the pools of a queue are its
  *   part of the port's: the positive pool is divided by packet times and therefore by flows, the
@@ -57,6 +64,8 @@
 #define XCP_GAIN_PPM 1000000
 /* Unit of variables named _time: 2^-12 ns. A packet of 64 bytes at 1.6 Tbit/s takes 1311 units. */
 #define XCP_TIME_SHIFT 12
+/* Unit of an RTT times bytes: 2^3 ns, which divides 1 us */
+#define XCP_BYTE_RTT_SHIFT 3
 #define XCP_NS_PER_MS 1000000ULL
 #define XCP_NS_PER_US 1000ULL
 #define XCP_NS_PER_S 1000000000ULL
@@ -108,6 +117,8 @@ struct sxcp_ratio {
  * struct sxcp_vars - state of the port; protected by the qdisc lock
  * @input_bytes: bytes that arrived in this interval, XCP or not: input_traffic
  * @sum_time: sum of packet times, 2^-12 ns: sum_inv_throughput
+ * @asking_bytes: bytes of the packets that are in @sum_time
+ * @sum_rtt_bytes: sum of RTT * size of these packets, 2^3 ns * bytes
  * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, upper 64 bits
  * @sum_rtt_time_lo: the same, lower 64 bits
  * @avg_rtt_time: mean RTT over flows, 2^-12 ns; 0: no XCP traffic yet
@@ -122,6 +133,7 @@ struct sxcp_ratio {
  * @queue_bytes: the persistent queue
  * @min_queue_bytes: minimum queue since the queue's timer last expired
  * @ring_bytes: the persistent queue in the driver's ring, below the qdisc
+ * @bounded_pkts: packets on the wire that arrived with a packet time above the control interval
  * @timed: the packet time that was computed last, 2^-12 ns
  * @timed_bytes: size of the packet that @timed is for; 0: none
  * @timed_bytes_pms: throughput that @timed is for, bytes/ms
@@ -129,6 +141,8 @@ struct sxcp_ratio {
 struct sxcp_vars {
 	u64 input_bytes;
 	u64 sum_time;
+	u64 asking_bytes;
+	u64 sum_rtt_bytes;
 	u64 sum_rtt_time_hi;
 	u64 sum_rtt_time_lo;
 	u64 avg_rtt_time;
@@ -143,6 +157,7 @@ struct sxcp_vars {
 	u32 queue_bytes;
 	u32 min_queue_bytes;
 	u32 ring_bytes;
+	u64 bounded_pkts;
 	u64 timed;
 	u32 timed_bytes;
 	u32 timed_bytes_pms;
@@ -341,15 +356,31 @@ static inline u64 sxcp_packet_time(struct sxcp_vars *v, u32 bytes, u32 throughpu
 	return v->timed;
 }
 
-/* Lines 3 to 6, the sum of RTT * Pkt_size / Throughput in 128 bits: 2^46 * 2^64. */
-static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p, u32 rtt_us,
-				u64 time)
+/* Return: the longest packet time that counts; 2^34 * 2^12 */
+static inline u64 sxcp_most_time(const struct sxcp_vars *v, const struct sxcp_params *p)
 {
-	const u64 rtt_ns = min_t(u64, rtt_us * XCP_NS_PER_US, p->max_interval_ns);
+	return (v->avg_rtt_time ? v->ctl_interval_ns : p->max_interval_ns) << XCP_TIME_SHIFT;
+}
+
+/*
+ * Lines 3 to 6, the sum of RTT * Pkt_size / Throughput in 128 bits: 2^46 * 2^64. The sum of RTT *
+ * Pkt_size stops before it overflows, after 100 Gbyte with an RTT of 1 s: its mean is then that of
+ * the first bytes.
+ */
+static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p,
+				const struct sxcp_pkt *pkt, u64 time)
+{
+	const u64 rtt_ns = min_t(u64, pkt->rtt_us * XCP_NS_PER_US, p->max_interval_ns);
 	const u64 rtt_time = rtt_ns << XCP_TIME_SHIFT, lo = rtt_time * time;
+	/* 2^31 * 2^31 */
+	u64 rtt_bytes = (rtt_ns >> XCP_BYTE_RTT_SHIFT) * pkt->bytes;
 
 	v->sum_rtt_time_lo += lo;
 	v->sum_rtt_time_hi += mul_u64_u64_shr(rtt_time, time, 64) + (v->sum_rtt_time_lo < lo);
+	if (check_add_overflow(v->sum_rtt_bytes, rtt_bytes, &rtt_bytes))
+		return;
+	v->sum_rtt_bytes = rtt_bytes;
+	v->asking_bytes += pkt->bytes;
 }
 
 /**
@@ -363,17 +394,23 @@ static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p
 static inline void sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
 			       const struct sxcp_pkt *pkt)
 {
-	u64 time, sum;
+	u64 most, time, sum;
 
 	v->input_bytes += pkt->bytes;
 	if (pkt->class != XCP_CLASS_ASKING)
 		return;
 	/* The N packets of a GSO packet take as long as one packet of their total size. */
 	time = sxcp_packet_time(v, pkt->bytes, pkt->throughput_bytes_pms);
+	/* 2^17 * 2^46; a GSO packet of more packets is forged. */
+	most = sxcp_most_time(v, p) * min_t(u32, pkt->pkts, 1 << 17);
+	if (time > most) {
+		time = most;
+		v->bounded_pkts += pkt->pkts;
+	}
 	if (check_add_overflow(v->sum_time, time, &sum))
 		return;
 	v->sum_time = sum;
-	sxcp_sum_rtt(v, p, pkt->rtt_us, time);
+	sxcp_sum_rtt(v, p, pkt, time);
 }
 
 /* Return: the mean RTT in ns, rounded */
@@ -443,14 +480,15 @@ static inline s64 sxcp_pool_part(s64 residue_q16, u32 pkts)
 }
 
 /* Line 20, limited by the pool */
-static inline s64 sxcp_pos_feedback_q16(struct sxcp_vars *v, const struct sxcp_pkt *pkt,
-					u32 pkt_bytes)
+static inline s64 sxcp_pos_feedback_q16(struct sxcp_vars *v, const struct sxcp_params *p,
+					const struct sxcp_pkt *pkt, u32 pkt_bytes)
 {
 	u64 time;
 
 	if (!v->cp.mul)
 		return 0;
-	time = sxcp_packet_time(v, pkt_bytes, pkt->throughput_bytes_pms);
+	time = min(sxcp_packet_time(v, pkt_bytes, pkt->throughput_bytes_pms),
+		   sxcp_most_time(v, p));
 	return min_t(s64, sxcp_pool_part(v->residue_pos_q16, pkt->pkts),
 		     sxcp_ratio_times(&v->cp, time));
 }
@@ -534,7 +572,7 @@ static __always_inline bool sxcp_depart(struct sxcp_vars *v, const struct sxcp_p
 		return false;
 	if (pkt->pkts > 1)
 		pkt_bytes /= pkt->pkts;
-	pos_q16 = sxcp_pos_feedback_q16(v, pkt, pkt_bytes);
+	pos_q16 = sxcp_pos_feedback_q16(v, p, pkt, pkt_bytes);
 	neg_q16 = sxcp_neg_feedback_q16(v, pkt, pkt_bytes, pos_q16);
 	feedback_q16 = pos_q16 - neg_q16;
 	lower = delta_q16 > feedback_q16;

@@ -178,7 +178,7 @@ static void avg_rtt_test(struct kunit *test)
 	struct sxcp_params p = params();
 	struct sxcp_pkt fast = asking(1500, 10000, 3000, 0), slow = asking(1500, 40000, 1000, 0);
 	struct sxcp_pkt liar = asking(S32_MAX, U32_MAX, 1, 0);
-	struct sxcp_vars v = { .avg_rtt_time = 7 };
+	struct sxcp_vars v = { .avg_rtt_time = 7, .ctl_interval_ns = 10000 * MS };
 	int i;
 
 	sxcp_update_avg_rtt(&v);
@@ -190,10 +190,98 @@ static void avg_rtt_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 65 * ONE_MS / 2, 1 << 16));
 
 	p.max_interval_ns = 10000 * MS;
+	liar.pkts = 1 << 19;
 	for (i = 0; i < 5; i++)
 		sxcp_arrive(&v, &p, &liar);
 	sxcp_update_avg_rtt(&v);
 	KUNIT_EXPECT_TRUE(test, near(v.avg_rtt_time, 10000 * ONE_MS, 1ULL << 29));
+}
+
+static struct sxcp_vars pools(s64 pos, s64 neg)
+{
+	return (struct sxcp_vars){
+		.residue_pos_q16 = Q16(pos),
+		.residue_neg_q16 = Q16(neg),
+		.cp = pos ? sxcp_ratio(Q16(1000), ONE_MS) : (struct sxcp_ratio){},
+		.cn = neg ? sxcp_ratio(Q16(300), 1500) : (struct sxcp_ratio){},
+	};
+}
+
+/*
+ * One packet counts up to the control interval, whatever its header claims; before the first mean
+ * RTT, up to max_interval, which is 1 s. 1500 bytes at 1500 bytes/ms take 1 ms.
+ */
+static const struct {
+	const char *name;
+	u64 avg_rtt_ms, ctl_ms;
+	u32 pkts, throughput_bytes_pms;
+	u64 want_ms, want_bounded;
+} bound_cases[] = {
+	{ "below",		8, 8, 1, 1500, 1, 0 },
+	{ "one an interval",	8, 8, 1, 188, 8, 0 },
+	{ "forged",		8, 8, 1, 1, 8, 1 },
+	{ "forged GSO packet",	8, 8, 10, 1, 80, 10 },
+	{ "honest GSO packet",	8, 8, 10, 188, 80, 0 },
+	{ "above the mean RTT",	8, 20, 1, 100, 15, 0 },
+	{ "first packets",	0, 1, 1, 15, 100, 0 },
+	{ "first, forged",	0, 1, 1, 1, 1000, 1 },
+};
+
+static void bound_test(struct kunit *test)
+{
+	const struct sxcp_params p = params();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bound_cases); i++) {
+		struct sxcp_pkt pkt = asking(1500 * bound_cases[i].pkts, U32_MAX,
+					     bound_cases[i].throughput_bytes_pms, S32_MAX);
+		const u64 want_time = bound_cases[i].want_ms * ONE_MS;
+		struct sxcp_vars v = pools(1000000000, 0);
+
+		v.avg_rtt_time = bound_cases[i].avg_rtt_ms * ONE_MS;
+		v.ctl_interval_ns = bound_cases[i].ctl_ms * MS;
+		pkt.pkts = bound_cases[i].pkts;
+		sxcp_arrive(&v, &p, &pkt);
+		/* 1500 / 188 is 0.3 % below 8. */
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.sum_time, want_time, want_time / 256), "%s: %llu",
+				      bound_cases[i].name, v.sum_time);
+		KUNIT_EXPECT_EQ_MSG(test, v.bounded_pkts, bound_cases[i].want_bounded, "%s",
+				    bound_cases[i].name);
+		/* 1000 bytes/s per ms of each packet */
+		sxcp_depart(&v, &p, &pkt);
+		KUNIT_EXPECT_TRUE_MSG(test, near(pkt.delta_bytes_ps * (u64)pkt.pkts,
+						 1000 * bound_cases[i].want_ms,
+						 1000 * bound_cases[i].want_ms / 256 + pkt.pkts),
+				      "%s: %d", bound_cases[i].name, pkt.delta_bytes_ps);
+	}
+}
+
+/*
+ * The mean RTT is at most twice that over bytes: 1000 packets of 8 ms, each of 1500 bytes, and
+ * forged packets of 60 bytes with 1 s (max_interval).
+ */
+static void byte_rtt_test(struct kunit *test)
+{
+	static const struct {
+		u32 forged, most_ms;
+	} cases[] = { { 0, 8 }, { 20, 18 }, { 1000, 93 } };
+	const struct sxcp_params p = params();
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sxcp_pkt honest = asking(1500, 8000, 187500, 0);
+		struct sxcp_pkt forged = asking(60, U32_MAX, 1, 0);
+		struct sxcp_vars v = {};
+
+		for (n = 0; n < 1000; n++)
+			sxcp_arrive(&v, &p, &honest);
+		for (n = 0; n < cases[i].forged; n++)
+			sxcp_arrive(&v, &p, &forged);
+		sxcp_close_interval(&v, &p, 8 * MS);
+		KUNIT_EXPECT_GE_MSG(test, v.ctl_interval_ns, 8 * MS - 1, "%u", cases[i].forged);
+		KUNIT_EXPECT_LE_MSG(test, v.ctl_interval_ns, cases[i].most_ms * MS + 1, "%u: %llu",
+				    cases[i].forged, v.ctl_interval_ns);
+	}
 }
 
 /* Lines 8 to 18: alpha 0.4, beta 0.2, gamma 0.1, 10 Mbyte/s, 100 ms. Rates in kbyte/s. */
@@ -224,6 +312,8 @@ static void interval_test(struct kunit *test)
 			.input_bytes = interval_cases[i].input_bytes,
 			.queue_bytes = interval_cases[i].queue_bytes,
 			.sum_time = ONE_MS,
+			.asking_bytes = 1,
+			.sum_rtt_bytes = 100 * MS >> XCP_BYTE_RTT_SHIFT,
 			/* 100 ms * 1 ms, in 128 bits */
 			.sum_rtt_time_hi = mul_u64_u64_shr(100 * ONE_MS, ONE_MS, 64),
 			.sum_rtt_time_lo = 100 * ONE_MS * ONE_MS,
@@ -307,16 +397,6 @@ static const struct {
 	{ "greatest",		10000, 3000, S32_MAX,	700, 9000, 2700 },
 	{ "least",		10000, 3000, -S32_MAX - 1, -S32_MAX - 1, 2147490648LL, 0 },
 };
-
-static struct sxcp_vars pools(s64 pos, s64 neg)
-{
-	return (struct sxcp_vars){
-		.residue_pos_q16 = Q16(pos),
-		.residue_neg_q16 = Q16(neg),
-		.cp = pos ? sxcp_ratio(Q16(1000), ONE_MS) : (struct sxcp_ratio){},
-		.cn = neg ? sxcp_ratio(Q16(300), 1500) : (struct sxcp_ratio){},
-	};
-}
 
 static void departure_test(struct kunit *test)
 {
@@ -802,6 +882,8 @@ static struct kunit_case sxcp_router_cases[] = {
 	KUNIT_CASE(ratio_test),
 	KUNIT_CASE(arrival_test),
 	KUNIT_CASE(avg_rtt_test),
+	KUNIT_CASE(bound_test),
+	KUNIT_CASE(byte_rtt_test),
 	KUNIT_CASE(interval_test),
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(departure_test),

@@ -47,9 +47,14 @@ static void close_queue(struct sxcp_vars *v, const struct sxcp_params *p)
 static void arrive(struct sxcp_vars *v, const struct sxcp_params *p)
 {
 	const struct sxcp_pkt pkt = draw_packet(p->protocol);
+	const u64 sum_time = v->sum_time, most_ns = v->avg_rtt_time ? v->ctl_interval_ns :
+							    p->max_interval_ns;
 	struct sxcp_stats stats = {};
 
 	sxcp_arrive(v, p, &pkt);
+	/* A packet weighs at most as much as a flow. */
+	FUZZ_CLAIM(v->sum_time >= sum_time);
+	FUZZ_CLAIM((v->sum_time - sum_time) / pkt.pkts <= most_ns << XCP_TIME_SHIFT);
 	sxcp_count(&stats, &pkt);
 	FUZZ_CLAIM(!stats.malformed_pkts[XCP_OK]);
 }

@@ -43,7 +43,7 @@ def fill(head, used):
 
 ROOT = f"root handle 10: xcp rate {RATE * 8}bit"
 COUNTERS = ("standard", "minimal", "micro", "unknown", "other", "e2e_limited", "flagged",
-            "reduced", "unwritable")
+            "bounded", "reduced", "unwritable")
 
 
 def expect_stats(wire, malformed=None, **want):
@@ -179,6 +179,22 @@ def share_of_the_limited(wire):
     wire.put(frame(*V4(header())))
     near(wire.stats()["residue_pos"], 9 * DUE - DUE / 4, "residue_pos")
     expect_stats(wire, micro=2, e2e_limited=1, reduced=2)
+
+
+def one_packet_weighs_one_flow(wire):
+    """A packet of 1 s (LEN / 1 byte/ms) is counted; the mean RTT is at most twice that over bytes."""
+    wire.qdisc(ROOT)
+    wire.put(frame(*V4(header(rtt=20000))))
+    time.sleep(0.0025)
+    expect_stats(wire, micro=1, reduced=1)
+    wire.put(frame(*V4(header(rtt=0xffffffff, throughput=1))))
+    for _ in range(19):
+        wire.put(frame(*V4(header(rtt=20000, throughput=1000))))
+    time.sleep(0.021)
+    shown = wire.stats()
+    expect((shown["micro"], shown["bounded"]), (21, 1), "micro, bounded")
+    # The mean over bytes: 19 packets of 20 ms, one of 1 s
+    assert shown["avg_rtt_ns"] <= 2 * 69000000 + 1, shown["avg_rtt_ns"]
 
 
 def intervals_end_and_stop(wire):
@@ -630,7 +646,8 @@ def main():
               for row in LOWERED]
     checks += [(f"untouched: {row[0]}", lambda wire, r=row: untouched(wire, *r[1:]), ())
                for row in UNTOUCHED]
-    for check in (pools_follow_the_draft, share_of_the_limited, intervals_end_and_stop,
+    for check in (pools_follow_the_draft, share_of_the_limited,
+                  one_packet_weighs_one_flow, intervals_end_and_stop,
                   held_queue_rests, time_goes_on_while_timers_rest,
                   departures_end_the_rest, emptied_while_it_rests,
                   containers_have_slow_timers, hundred_ports_rest, queue_persists, below_a_shaper,

@@ -39,6 +39,7 @@
 struct reference {
 	double capacity, a, b, gamma, share;
 	double min_interval, max_interval, allowed_queue;
+	double asking_traffic, sum_rtt_by_size;
 	double input_traffic, sum_inv_throughput, sum_rtt_by_throughput;
 	double avg_rtt, input_bw, f, ctl_interval;
 	double residue_pos_fbk, residue_neg_fbk, cp, cn;
@@ -53,17 +54,25 @@ struct packet {
 	bool capped;				/* the packet got the rest of a pool */
 };
 
+/* A packet time counts up to the control interval. */
+static double reference_time(const struct reference *r, const struct packet *p)
+{
+	return fmin(p->size / p->throughput, r->avg_rtt > 0 ? r->ctl_interval : r->max_interval);
+}
+
 /* Lines 1 to 6 of the draft's pseudo-code. */
 static void reference_arrival(struct reference *r, const struct packet *p)
 {
+	const double time = p->pkts * reference_time(r, p);
+	const double rtt = fmin(p->rtt, r->max_interval);
+
 	r->input_traffic += p->pkts * p->size;
 	if (!p->xcp)
 		return;
-	r->sum_inv_throughput += p->pkts * p->size / p->throughput;
-	if (p->rtt < r->max_interval)
-		r->sum_rtt_by_throughput += p->pkts * p->rtt * p->size / p->throughput;
-	else
-		r->sum_rtt_by_throughput += p->pkts * r->max_interval * p->size / p->throughput;
+	r->sum_inv_throughput += time;
+	r->sum_rtt_by_throughput += rtt * time;
+	r->asking_traffic += p->pkts * p->size;
+	r->sum_rtt_by_size += rtt * p->pkts * p->size;
 }
 
 /* Lines 7 to 18. */
@@ -72,7 +81,8 @@ static void reference_interval(struct reference *r, double elapsed)
 	double shuffled_traffic, rtt;
 
 	if (r->sum_inv_throughput > 0)
-		r->avg_rtt = r->sum_rtt_by_throughput / r->sum_inv_throughput;
+		r->avg_rtt = fmin(r->sum_rtt_by_throughput / r->sum_inv_throughput,
+				  2 * r->sum_rtt_by_size / r->asking_traffic);
 	rtt = r->avg_rtt > 0 ? r->avg_rtt : r->min_interval;
 	r->input_bw = fmin(RATE_MAX, r->input_traffic / elapsed);
 	r->f = r->a * (r->capacity - r->input_bw) - r->b * fmin(RATE_MAX, r->queue / rtt);
@@ -90,6 +100,8 @@ static void reference_interval(struct reference *r, double elapsed)
 	r->input_traffic = 0;
 	r->sum_inv_throughput = 0;
 	r->sum_rtt_by_throughput = 0;
+	r->asking_traffic = 0;
+	r->sum_rtt_by_size = 0;
 	r->ctl_interval = fmin(fmax(r->avg_rtt, r->min_interval), r->max_interval);
 }
 
@@ -105,7 +117,7 @@ static void empty(double *pool, double *factor)
  */
 static void reference_departure(struct reference *r, struct packet *p)
 {
-	double pos_fbk = fmin(r->cp * p->size / p->throughput, r->residue_pos_fbk / p->pkts);
+	double pos_fbk = fmin(r->cp * reference_time(r, p), r->residue_pos_fbk / p->pkts);
 	double neg_fbk = fmin(r->cn * p->size, r->residue_neg_fbk / p->pkts);
 	double charged = p->pkts * (p->limited ? r->share : 1);
 	double feedback;

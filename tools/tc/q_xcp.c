@@ -253,6 +253,7 @@ static void xcp_print_packets(const struct tc_xcp_xstats *st)
 	plugin_print_u64("other", " other %llu", st->other_pkts);
 	plugin_print_u64("e2e_limited", " e2e_limited %llu", st->e2e_limited_pkts);
 	plugin_print_u64("flagged", " flagged %llu", st->flagged_pkts);
+	plugin_print_u64("bounded", " bounded %llu", st->bounded_pkts);
 	print_nl();
 	plugin_print_u64("reduced", "  reduced %llu", st->reduced_pkts);
 	plugin_print_u64("unwritable", " unwritable %llu", st->unwritable_pkts);

@@ -138,6 +138,8 @@ enum {
  * @qdiscs: number of qdiscs that share the port, including this one
  * @measured_bytes_ps: measured rate of the port if it is less than 7/8 of the configured rate,
  *	otherwise 0
+ * @bounded_pkts: packets that arrived with a packet time (size / Throughput) above the control
+ *	interval, and count like a packet of a flow that sends one per interval
  *
  * Counters of packets count packets on the wire: a GSO packet counts as its segments.
  */
@@ -177,6 +179,7 @@ struct tc_xcp_xstats {
 	__u64 other_sent_bytes;
 	__u64 qdiscs;
 	__u64 measured_bytes_ps;
+	__u64 bounded_pkts;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_XCP_H */

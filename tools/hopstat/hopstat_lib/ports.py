@@ -46,6 +46,7 @@ XSTATS: dict[str, tuple[str, ...]] = {
             "residue_neg_bytes_ps", "cp_bytes_ps2", "cn_ppm_ps", "avg_rtt_ns", "interval_ns",
             "standing_queue_bytes", "intervals", "reduced_pkts", "unwritable_pkts", "other_pkts",
             "standard_pkts", "minimal_pkts", "micro_pkts", "unknown_pkts", "e2e_limited_pkts", "flagged_pkts",
+            "bounded_pkts",
             *malformed("xcp")),
     "wred": ("marked_pkts", "ce_pkts", "ect_dropped_pkts", "nect_dropped_pkts", "limit_dropped_pkts",
              "queued_bytes", "peak_bytes"),

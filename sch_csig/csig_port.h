@@ -191,13 +191,21 @@ static inline u64 scsig_port_discount(u32 shift, u64 n)
 	return n ? 0 : product;
 }
 
-/* T has changed: X is the bytes of one T. */
+/*
+ * T has changed: X is the bytes of one T. X is bounded before the multiplication, because the CPU
+ * faults on a quotient above 2^64.
+ */
 static inline void scsig_port_scale_dre(struct scsig_port_vars *v, u64 interval_ns)
 {
-	if (v->dre_interval_ns)
-		v->dre_x = min_t(u64, mul_u64_u64_div_u64(v->dre_x, interval_ns,
-							  v->dre_interval_ns), CSIG_DRE_X_MAX);
+	const u64 before_ns = v->dre_interval_ns;
+
 	v->dre_interval_ns = interval_ns;
+	if (!before_ns)
+		return;
+	if (interval_ns > before_ns)
+		v->dre_x = min(v->dre_x,
+			       mul_u64_u64_div_u64(CSIG_DRE_X_MAX, before_ns, interval_ns));
+	v->dre_x = mul_u64_u64_div_u64(v->dre_x, interval_ns, before_ns);
 }
 
 /* @n periods have ended, at least one; all but the first were empty. */

@@ -45,6 +45,27 @@ static void send_burst(struct scsig_port_vars *v, u64 now_ns)
 }
 
 /*
+ * The most that one packet adds to the estimate is its bytes in one T, whatever the estimator; the
+ * estimate takes nothing else from a packet. dre rounds X and then the quotient.
+ */
+static void check_share(const struct scsig_port_vars *v, const struct scsig_port_params *p,
+			u64 now_ns)
+{
+	struct scsig_port_vars without = *v, with = *v;
+	const u32 bytes = (now_ns & S32_MAX) + 1;
+
+	if (!v->runs)
+		return;
+	scsig_port_sent(&with, v->start_ns, bytes);
+	scsig_port_look(&without, p, now_ns);
+	scsig_port_look(&with, p, now_ns);
+	FUZZ_CLAIM(with.used_bytes_ps >= without.used_bytes_ps);
+	FUZZ_CLAIM(with.used_bytes_ps - without.used_bytes_ps <=
+		   scsig_port_rate(bytes, p->interval_ns) + 2);
+	FUZZ_CLAIM(with.periods == without.periods && with.start_ns == without.start_ns);
+}
+
+/*
  * A port with several queues: the CPUs may update it in a different order than they read the clock.
  */
 static void fuzz_queues(void)
@@ -85,6 +106,7 @@ static void fuzz_once(void)
 		bool due;
 
 		now_ns += fuzz_range(0, 1ULL << 50);
+		check_share(&v, &p, now_ns);
 		bounded.bytes = min_t(u64, v.bytes, CSIG_BYTES_MAX);
 		scsig_port_look(&bounded, &p, now_ns);
 		due = scsig_port_is_due(&v, scsig_port_due_ns(&p), now_ns);

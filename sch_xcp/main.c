@@ -634,6 +634,22 @@ static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
 			   sxcp_end_queue_period);
 }
 
+/* The bytes that arrive have a shorter RTT than the current interval: its timer expires now. */
+static void sxcp_look_at_rtt(struct sxcp_sched_data *q)
+{
+	const u64 now_ns = ktime_get_ns();
+
+	if (sxcp_is_over(&q->vars, &q->params, now_ns - q->ctl.start_ns))
+		hrtimer_start(&q->ctl.timer, ns_to_ktime(now_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+static void sxcp_take_in(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
+{
+	sxcp_arrive(&q->vars, &q->params, pkt);
+	if (q->vars.asking_bytes >= q->vars.look_bytes)
+		sxcp_look_at_rtt(q);
+}
+
 static bool sxcp_is_marked(const struct sk_buff *skb)
 {
 	return hop_pkt_ecn(skb) == INET_ECN_CE;
@@ -646,7 +662,7 @@ static enum sxcp_side sxcp_arrive_shared(struct sxcp_sched_data *q, const struct
 	const enum sxcp_side side = sxcp_share_side(pkt);
 
 	if (side == XCP_SIDE_XCP) {
-		sxcp_arrive(&q->vars, &q->params, pkt);
+		sxcp_take_in(q, pkt);
 		sxcp_share_arrive(&q->share, side, pkt, 0, false);
 	} else {
 		q->other_arrived_bytes += qdisc_pkt_len(skb);
@@ -696,7 +712,7 @@ static noinline int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buf
 static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
 {
 	sxcp_count(&q->stats, pkt);
-	sxcp_arrive(&q->vars, &q->params, pkt);
+	sxcp_take_in(q, pkt);
 	if (unlikely(q->arrived.port))
 		sxcp_report_others(q);
 }

@@ -53,6 +53,18 @@ static u64 sxcp_most_rtt_time(const struct sxcp_vars *v)
 				   v->asking_bytes ?: 1);
 }
 
+/* Return: bytes that the port sends in min_interval, at least 1; 2^38 * 2^34 / 2^30 */
+static u64 sxcp_bytes_between_looks(const struct sxcp_params *p)
+{
+	return mul_u64_u64_div_u64(p->capacity_bytes_ps, p->min_interval_ns, XCP_NS_PER_S) + 1;
+}
+
+bool sxcp_is_over(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_ns)
+{
+	v->look_bytes = v->asking_bytes + sxcp_bytes_between_looks(p);
+	return elapsed_ns >= max(p->min_interval_ns, sxcp_most_rtt_time(v) >> XCP_TIME_SHIFT);
+}
+
 /*
  * Line 7, rounded; at most twice the mean RTT over bytes. Without XCP traffic, the last value is
  * kept.
@@ -153,6 +165,7 @@ void sxcp_close_interval_beside(struct sxcp_vars *v, const struct sxcp_params *p
 	v->feedback_q16 = sxcp_aggregate_feedback_q16(v, p, o);
 	sxcp_fill_pools(v, p, o, sxcp_shuffled_traffic_q16(v, p));
 	sxcp_clear_sums(v);
+	v->look_bytes = sxcp_bytes_between_looks(p);
 	v->ctl_interval_ns = clamp_t(u64, sxcp_avg_rtt_ns(v), p->min_interval_ns,
 				     p->max_interval_ns);
 }

@@ -29,13 +29,17 @@
  *   avg_rtt keeps its last value; before the first one, min_interval replaces it.
  * - Lines 30 and 31: a pool that holds less than 1 byte/s counts as empty.
  * - Line 18 also has an upper bound, max_interval.
- * - Lines 2 and 20: a packet time counts up to the control interval, because a header proves no more
- *   than one flow: one packet adds at most the interval to the sum, and P packets per interval weigh
- *   at most as much as P flows, whatever their headers claim. The packet time of a flow that sends a
- *   packet per interval is below the bound. Before the first mean RTT, the bound is max_interval.
- * - Line 7: the mean RTT over flows is at most twice the mean over bytes. If flows have equal rates,
- *   both are equal. Packets that are a part s of the bytes raise the mean over bytes by at most
- *   s * max_interval, so only bytes that are really sent can raise it.
+ * - Lines 2 and 20: a packet time counts up to the control interval, because a header proves no
+ *   more than one flow: one packet adds at most the interval to the sum, and P packets per interval
+ *   weigh at most as much as P flows, whatever their headers claim. The packet time of a flow that
+ *   sends a packet per interval is below the bound. Before the first mean RTT, it is max_interval.
+ * - Line 7: the mean RTT over flows is at most twice the mean over bytes. If flows have equal
+ *   rates, both are equal. Packets that are a part s of the bytes raise the mean over bytes by at
+ *   most s * max_interval, so only bytes that are really sent can raise it.
+ * - Line 19: an interval also ends when it has lasted twice the mean RTT over the bytes that
+ *   arrived in it. Packets that are alone on a port can make an interval as long as max_interval,
+ *   but the first bytes of others end it. The mean is looked at each time as many bytes have
+ *   arrived as the port sends in min_interval.
  * - A port that several transmit queues share has one load, one queue and one F, with which each
  *   queue closes its own intervals. Cp and Cn are those of the port; the pools of a queue are its
  *   part of the port's: the positive pool is divided by packet times and therefore by flows, the
@@ -119,6 +123,7 @@ struct sxcp_ratio {
  * @sum_time: sum of packet times, 2^-12 ns: sum_inv_throughput
  * @asking_bytes: bytes of the packets that are in @sum_time
  * @sum_rtt_bytes: sum of RTT * size of these packets, 2^3 ns * bytes
+ * @look_bytes: value of @asking_bytes at which to look whether the interval is over
  * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, upper 64 bits
  * @sum_rtt_time_lo: the same, lower 64 bits
  * @avg_rtt_time: mean RTT over flows, 2^-12 ns; 0: no XCP traffic yet
@@ -143,6 +148,7 @@ struct sxcp_vars {
 	u64 sum_time;
 	u64 asking_bytes;
 	u64 sum_rtt_bytes;
+	u64 look_bytes;
 	u64 sum_rtt_time_hi;
 	u64 sum_rtt_time_lo;
 	u64 avg_rtt_time;
@@ -412,6 +418,17 @@ static inline void sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
 	v->sum_time = sum;
 	sxcp_sum_rtt(v, p, pkt, time);
 }
+
+/**
+ * sxcp_is_over() - is the control interval over, for the mean RTT of the bytes that arrived in it?
+ * @v: the port, when @asking_bytes has reached @look_bytes
+ * @p: parameters
+ * @elapsed_ns: time since the start of the interval
+ *
+ * Return: true if the interval has lasted twice that mean and min_interval. If not, the next time
+ * to ask is when the bytes of another min_interval have arrived.
+ */
+bool sxcp_is_over(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_ns);
 
 /* Return: the mean RTT in ns, rounded */
 static inline u64 sxcp_avg_rtt_ns(const struct sxcp_vars *v)

@@ -243,8 +243,8 @@ static void bound_test(struct kunit *test)
 		pkt.pkts = bound_cases[i].pkts;
 		sxcp_arrive(&v, &p, &pkt);
 		/* 1500 / 188 is 0.3 % below 8. */
-		KUNIT_EXPECT_TRUE_MSG(test, near(v.sum_time, want_time, want_time / 256), "%s: %llu",
-				      bound_cases[i].name, v.sum_time);
+		KUNIT_EXPECT_TRUE_MSG(test, near(v.sum_time, want_time, want_time / 256),
+				      "%s: %llu", bound_cases[i].name, v.sum_time);
 		KUNIT_EXPECT_EQ_MSG(test, v.bounded_pkts, bound_cases[i].want_bounded, "%s",
 				    bound_cases[i].name);
 		/* 1000 bytes/s per ms of each packet */
@@ -282,6 +282,57 @@ static void byte_rtt_test(struct kunit *test)
 		KUNIT_EXPECT_LE_MSG(test, v.ctl_interval_ns, cases[i].most_ms * MS + 1, "%u: %llu",
 				    cases[i].forged, v.ctl_interval_ns);
 	}
+}
+
+/*
+ * A lone forged packet made the interval 1 s, max_interval. 10 Mbyte/s and min_interval, 1 ms: a
+ * look every 10 kbytes. Packets of 1500 bytes, RTT 8 ms, end the interval at twice their mean RTT,
+ * even with forged packets of 60 bytes in it.
+ */
+static const struct {
+	const char *name;
+	u32 forged, honest, elapsed_ms;
+	bool want_look, want_over;
+} over_cases[] = {
+	{ "no bytes",		0, 0, 999, false, true },
+	{ "few bytes",		0, 6, 999, false, true },
+	{ "bytes of 1 ms",	0, 7, 999, true, true },
+	{ "twice the RTT",	0, 7, 16, true, true },
+	{ "not yet",		0, 7, 15, true, false },
+	{ "forged too",		20, 1000, 18, true, true },
+	{ "forged, not yet",	20, 1000, 17, true, false },
+	{ "mostly forged",	1000, 10, 999, true, false },
+};
+
+static void over_test(struct kunit *test)
+{
+	struct sxcp_pkt honest = asking(1500, 8000, 187500, 0);
+	struct sxcp_pkt forged = asking(60, U32_MAX, 1, 0);
+	struct sxcp_params p = params();
+	size_t i;
+	u32 n;
+
+	p.min_interval_ns = MS;
+	for (i = 0; i < ARRAY_SIZE(over_cases); i++) {
+		struct sxcp_vars v = {};
+		u64 asked_bytes;
+
+		sxcp_arrive(&v, &p, &forged);
+		sxcp_close_interval(&v, &p, MS);
+		KUNIT_EXPECT_EQ(test, v.ctl_interval_ns, p.max_interval_ns);
+		for (n = 0; n < over_cases[i].forged; n++)
+			sxcp_arrive(&v, &p, &forged);
+		for (n = 0; n < over_cases[i].honest; n++)
+			sxcp_arrive(&v, &p, &honest);
+		KUNIT_EXPECT_EQ_MSG(test, v.asking_bytes >= v.look_bytes, over_cases[i].want_look,
+				    "%s", over_cases[i].name);
+		asked_bytes = v.asking_bytes;
+		KUNIT_EXPECT_EQ_MSG(test, sxcp_is_over(&v, &p, over_cases[i].elapsed_ms * MS),
+				    over_cases[i].want_over, "%s", over_cases[i].name);
+		KUNIT_EXPECT_EQ(test, v.look_bytes, asked_bytes + 10001);
+	}
+	p.min_interval_ns = 20 * MS;
+	KUNIT_EXPECT_FALSE(test, sxcp_is_over(&(struct sxcp_vars){}, &p, 20 * MS - 1));
 }
 
 /* Lines 8 to 18: alpha 0.4, beta 0.2, gamma 0.1, 10 Mbyte/s, 100 ms. Rates in kbyte/s. */
@@ -884,6 +935,7 @@ static struct kunit_case sxcp_router_cases[] = {
 	KUNIT_CASE(avg_rtt_test),
 	KUNIT_CASE(bound_test),
 	KUNIT_CASE(byte_rtt_test),
+	KUNIT_CASE(over_test),
 	KUNIT_CASE(interval_test),
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(departure_test),

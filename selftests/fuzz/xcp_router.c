@@ -44,19 +44,66 @@ static void close_queue(struct sxcp_vars *v, const struct sxcp_params *p)
 	FUZZ_CLAIM(queue_ns <= max(p->allowed_queue_ns, p->max_interval_ns));
 }
 
+/*
+ * The most that one packet adds to what flows share: its bytes to the load, the time of a flow that
+ * sends one packet an interval to the packet times, and max_interval for its bytes to the mean RTT.
+ */
+static void check_share(const struct sxcp_vars *now, const struct sxcp_vars *before,
+			const struct sxcp_params *p, const struct sxcp_pkt *pkt)
+{
+	const u64 time = now->sum_time - before->sum_time;
+	const u64 rtt_bytes = now->sum_rtt_bytes - before->sum_rtt_bytes;
+	const u64 most_ns = before->avg_rtt_time ? before->ctl_interval_ns : p->max_interval_ns;
+	const u64 bounded_pkts = now->bounded_pkts - before->bounded_pkts;
+
+	FUZZ_CLAIM(now->input_bytes - before->input_bytes == pkt->bytes);
+	FUZZ_CLAIM(now->sum_time >= before->sum_time);
+	FUZZ_CLAIM(time / pkt->pkts <= most_ns << XCP_TIME_SHIFT);
+	FUZZ_CLAIM(now->sum_rtt_bytes >= before->sum_rtt_bytes);
+	FUZZ_CLAIM(rtt_bytes <= (p->max_interval_ns >> XCP_BYTE_RTT_SHIFT) * pkt->bytes);
+	FUZZ_CLAIM(!rtt_bytes || now->asking_bytes == before->asking_bytes + pkt->bytes);
+	/* Packets that are clipped are counted, and only those. */
+	FUZZ_CLAIM(!bounded_pkts || bounded_pkts == pkt->pkts);
+	FUZZ_CLAIM(bounded_pkts || pkt->class != XCP_CLASS_ASKING || !time ||
+		   time == sxcp_time(pkt->bytes, pkt->throughput_bytes_pms));
+}
+
+/* No interval outlasts twice the mean RTT over bytes by more than a look. */
+static void look(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_ns)
+{
+	const u64 mean_ns = v->asking_bytes ? v->sum_rtt_bytes / v->asking_bytes <<
+					      XCP_BYTE_RTT_SHIFT : 0;
+	const bool over = sxcp_is_over(v, p, elapsed_ns);
+
+	FUZZ_CLAIM(v->look_bytes > v->asking_bytes);
+	FUZZ_CLAIM(!over || elapsed_ns >= max(2 * mean_ns, p->min_interval_ns));
+	FUZZ_CLAIM(over || elapsed_ns < p->min_interval_ns ||
+		   elapsed_ns < 2 * (mean_ns + (1 << XCP_BYTE_RTT_SHIFT)));
+}
+
 static void arrive(struct sxcp_vars *v, const struct sxcp_params *p)
 {
 	const struct sxcp_pkt pkt = draw_packet(p->protocol);
-	const u64 sum_time = v->sum_time, most_ns = v->avg_rtt_time ? v->ctl_interval_ns :
-							    p->max_interval_ns;
+	const struct sxcp_vars before = *v;
 	struct sxcp_stats stats = {};
 
 	sxcp_arrive(v, p, &pkt);
-	/* A packet weighs at most as much as a flow. */
-	FUZZ_CLAIM(v->sum_time >= sum_time);
-	FUZZ_CLAIM((v->sum_time - sum_time) / pkt.pkts <= most_ns << XCP_TIME_SHIFT);
+	check_share(v, &before, p, &pkt);
+	look(v, p, pkt.rtt_us * XCP_NS_PER_US);
 	sxcp_count(&stats, &pkt);
 	FUZZ_CLAIM(!stats.malformed_pkts[XCP_OK]);
+}
+
+/* The mean RTT that an interval ends with is at most twice that over the bytes in it. */
+static void close_interval(struct sxcp_vars *v, const struct sxcp_params *p)
+{
+	const u64 sum = v->sum_rtt_bytes, bytes = v->asking_bytes;
+	const bool asked = v->sum_time && bytes;
+
+	sxcp_close_interval(v, p, fuzz_range(0, 1ULL << 51));
+	if (asked)
+		FUZZ_CLAIM(v->avg_rtt_time >> XCP_TIME_SHIFT <=
+			   (sum / bytes + 1) << XCP_BYTE_RTT_SHIFT << 1);
 }
 
 /*
@@ -83,7 +130,7 @@ static void step(struct sxcp_vars *v, struct sxcp_params *p, u64 port_bytes_ps)
 {
 	switch (fuzz_choice(7)) {
 	case 0:
-		sxcp_close_interval(v, p, fuzz_range(0, 1ULL << 51));
+		close_interval(v, p);
 		break;
 	case 1:
 		close_queue(v, p);

@@ -197,6 +197,23 @@ def one_packet_weighs_one_flow(wire):
     assert shown["avg_rtt_ns"] <= 2 * 69000000 + 1, shown["avg_rtt_ns"]
 
 
+def forged_interval_ends(wire):
+    """A lone forged packet makes an interval of 1 s; others' bytes of min_interval end it."""
+    wire.qdisc(ROOT)
+    wire.put(frame(*V4(header(rtt=0xffffffff, throughput=1))))
+    time.sleep(0.0025)
+    expect(wire.stats()["interval_ns"], 1000000000, "interval")
+    time.sleep(0.1)
+    for _ in range(10):
+        wire.put(frame(*V4(header(rtt=20000, throughput=1000))))
+    time.sleep(0.001)
+    expect(wire.stats()["interval_ns"], 1000000000, "interval, after less bytes than 1 ms can send")
+    wire.put(frame(*V4(header(rtt=20000, throughput=1000))))
+    time.sleep(0.001)
+    shown = wire.stats()
+    expect((shown["intervals"], shown["interval_ns"]), (2, 20000000), "intervals, interval")
+
+
 def intervals_end_and_stop(wire):
     """The interval ends 1 ms after the first packet, its RTT. On an idle port, both timers stop."""
     wire.qdisc(ROOT)
@@ -647,7 +664,7 @@ def main():
     checks += [(f"untouched: {row[0]}", lambda wire, r=row: untouched(wire, *r[1:]), ())
                for row in UNTOUCHED]
     for check in (pools_follow_the_draft, share_of_the_limited,
-                  one_packet_weighs_one_flow, intervals_end_and_stop,
+                  one_packet_weighs_one_flow, forged_interval_ends, intervals_end_and_stop,
                   held_queue_rests, time_goes_on_while_timers_rest,
                   departures_end_the_rest, emptied_while_it_rests,
                   containers_have_slow_timers, hundred_ports_rest, queue_persists, below_a_shaper,

@@ -64,7 +64,7 @@ ok $? "a claim that does not hold fails the run"
 } > "$out/rules.toml"
 fails_with 's1.nft:1:' "$lab" run "$out/rules.toml" --out "$out/rules"
 ok $? "rules that nft refuses fail the run, with its line"
-fails_with 'within 3 s of wall time' "$lab" exec --timeout 3 -- sh -c 'while :; do :; done'
+fails_with 'within 3 s of its own time' "$lab" exec --timeout 3 -- sh -c 'while :; do :; done'
 ok $? "a guest that spins is ended"
 fails_with 'within 50 s of virtual time' "$lab" exec --limit 50 -- sleep 1000
 ok $? "a guest that sleeps for ever is ended"

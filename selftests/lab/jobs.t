@@ -85,6 +85,6 @@ $lab measure "$out/small.toml" nosuch 1 "$out/none/x.jsonl" 2> "$out/err"
 ok $? "a run that is not there: exit status 2 and nothing written"
 sed 's/^duration = .*/&\ntimeout = "10ms"/' "$out/small.toml" > "$out/slow.toml"
 $lab measure "$out/slow.toml" cubic 1 "$out/none/x.jsonl" 2> "$out/err"
-[ $? = 1 ] && grep -q 'wall time' "$out/err" && [ ! -e "$out/none/x.jsonl" ]
+[ $? = 1 ] && grep -q 'own time' "$out/err" && [ ! -e "$out/none/x.jsonl" ]
 ok $? "a run that fails: exit status 1 and no result"
 exit $failed

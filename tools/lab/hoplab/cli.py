@@ -425,7 +425,7 @@ def add_ns3(commands: Commands) -> None:
 def add_limits(command: argparse.ArgumentParser) -> None:
     add_kernel(command)
     command.add_argument("--seed", type=SEED, default=1)
-    command.add_argument("--timeout", type=seconds, default=600, metavar="S", help="wall time (600)")
+    command.add_argument("--timeout", type=seconds, default=600, metavar="S", help="own time: no load exceeds it (600)")
     command.add_argument("--limit", type=seconds, default=0, metavar="S", help="virtual time (none)")
 
 

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from . import LabError
 from .build import BUILD, LAB, TOP, Built, load_order, read, say
+from .own_time import OwnTime, family
 
 # Messages of the kernel about faults.
 TROUBLE = re.compile(
@@ -32,7 +33,7 @@ class Boot:
     run: Path                   # the run directory: the only place the guest can write to
     built: Built                # the kernel and the modules
     seed: int = 1
-    timeout_s: float = 600      # wall time
+    timeout_s: float = 600      # the guest's own time (own_time.py); 0: none
     limit_s: float = 0          # virtual time after boot; 0: none
     mem: str = "4G"
     cpu: int | None = None      # pinned to this CPU; None: the first that is free
@@ -193,7 +194,7 @@ class Member:
             self.process.returncode = os.waitstatus_to_exitcode(status)
             self.spent = usage.ru_utime + usage.ru_stime, self.setup_cpu_s
         elif self.boot.begin and not self.begun and (self.boot.run / self.boot.begin).exists():
-            self.setup_cpu_s, self.begun = group_cpu_s(self.process.pid), True
+            self.setup_cpu_s, self.begun = OwnTime.of(family([self.process.pid])), True
         return bool(pid)
 
     @property
@@ -203,26 +204,15 @@ class Member:
 
 
 def wait(members: list[Member], timeout_s: float) -> Member | None:
-    """Wait for the end of all guests, of the first one that fails, or of the time; return the one that failed."""
-    start = time.monotonic()
-    while not timeout_s or time.monotonic() - start < timeout_s:
+    """Wait for the end of all guests, of the first one that fails, or of their time; return the one that failed."""
+    own = OwnTime(member.process.pid for member in members)
+    while not timeout_s or not own.has_exceeded(timeout_s):
         ended = [member.poll() for member in members]
         failed = next((member for member in members if member.has_failed), None)
         if failed or all(ended):
             return failed
         time.sleep(0.01)
     return None
-
-
-def group_cpu_s(group: int) -> float:
-    """CPU seconds of a process group, with those of its processes that have ended."""
-    ticks = 0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        fields = read(stat).rpartition(")")[2].split()
-        # State, parent, group; then, from the twelfth on, the times in clock ticks.
-        if len(fields) > 14 and int(fields[2]) == group:
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def end(process: "subprocess.Popen[bytes]", alone: bool = False) -> None:
@@ -303,7 +293,7 @@ def outcome_of(boot: Boot, timed_out: bool, code: int) -> Outcome:
     leaks = read(boot.run / "leaks").strip().splitlines()
     outcome = Outcome(status=int(text) if text.isdigit() else 1, log=log)
     if timed_out:
-        outcome.problem = f"no end within {boot.timeout_s:g} s of wall time"
+        outcome.problem = f"no end within {boot.timeout_s:g} s of its own time"
     elif text.startswith("limit"):
         outcome.problem = f"no end within {text.split()[1]} s of virtual time"
     elif text.startswith("setup"):

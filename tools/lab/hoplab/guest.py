@@ -61,6 +61,9 @@ class Outcome:
 
 
 WIRE = "net_wire"
+# A group of guests waits so often, and so long each time, for CPUs without a guest; other checkouts may have them for
+# hours. It holds none meanwhile: two groups with a part each would wait for each other.
+GROUP_ATTEMPTS, ATTEMPT_S = 600, 0.1
 # Log lines to show before and after the first trouble.
 LINES_BEFORE, LINES_AFTER = 20, 40
 RUNNING: set["subprocess.Popen[bytes]"] = set()
@@ -146,23 +149,24 @@ def free_cpus(cache: Path, count: int, wanted: int | None = None) -> Iterator[li
 
 
 def take_locks(cache: Path, cpus: list[int], count: int, held: contextlib.ExitStack) -> list[int]:
-    """One CPU if it is free, or wait until as many as asked for are; `held` gives them back."""
+    """CPUs that are free, which `held` gives back: one, or none; or as many as asked for, of which some may have
+    another guest where no such number became free in a while."""
     if count > len(cpus):
         raise LabError(f"a run of {count} kernels needs as many CPUs, and this machine has {len(cpus)}")
-    if count > 1:
-        # One group at a time takes CPUs: two with a part each would wait for each other.
-        fcntl.flock(held.enter_context(open(cache / ".cpus.lock", "w")), fcntl.LOCK_EX)
-    found: list[int] = []
-    for attempt in itertools.count():
-        for cpu in cpus:
-            if len(found) < count and cpu not in found and lock_cpu(cache, cpu, held):
-                found.append(cpu)
-        if len(found) == count or count == 1:
-            return found
+    attempts = 0 if count == 1 else GROUP_ATTEMPTS
+    for attempt in range(attempts + 1):
+        with contextlib.ExitStack() as trial:
+            free = list(itertools.islice((cpu for cpu in cpus if lock_cpu(cache, cpu, trial)), count))
+            if len(free) == count or attempt == attempts:
+                held.enter_context(trial.pop_all())
+                break
         if not attempt:
-            say(f"waiting for {count} CPUs without a guest")
-        time.sleep(0.05)
-    return found
+            say(f"waiting for {count} CPUs without a guest, for {attempts * ATTEMPT_S:.0f} s at most")
+        time.sleep(ATTEMPT_S)
+    if count == 1 or len(free) == count:
+        return free
+    say(f"{count - len(free)} of {count} CPUs have another guest: this run takes longer")
+    return free + [cpu for cpu in cpus if cpu not in free][:count - len(free)]
 
 
 def lock_cpu(cache: Path, cpu: int, held: contextlib.ExitStack) -> bool:

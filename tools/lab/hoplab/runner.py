@@ -139,8 +139,9 @@ def need_kernel_modules(case: Case) -> bool:
 
 
 def run_all(jobs: list[Job], workers: int, arguments: Sequence[str] = ()) -> Iterator[Job]:
-    """Run all jobs; yield each as it ends."""
+    """Run all jobs, with `workers` guests at once; yield each as it ends."""
     need_nft(jobs)
+    workers = max(1, workers // max(job.case.run.kernels for job in jobs))
     built = ready.prepare(jobs[0].kernel, kernel_modules=any(need_kernel_modules(j.case) for j in jobs))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         waiting = [pool.submit(run_one, job, built, arguments) for job in jobs]

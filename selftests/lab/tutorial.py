@@ -18,7 +18,8 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../lib"))
+sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.join(HERE, "../../tools/lab")]
+from hoplab import own_time  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # The word behind "```sh", and the namespaces that play the machines of the page.
@@ -27,8 +28,8 @@ NAMESPACES = {"hosts": ["h1", "h2"], "switch": ["s1"], "receiver": ["h2"], "send
 INSTALL = ["checkout", "packages"]
 PLACES = ["here", "lab", "shell", *INSTALL, *NAMESPACES]
 PROMPT = b"lab# "
-# A program that prints nothing for so long hangs, on the slowest machine, too.
-SILENCE_S = 600
+# Own time: a program hangs that takes so long for a block, or prints nothing for so long.
+LIMIT_S = 600
 FENCE = re.compile(r"^```(.*)\n((?:.*\n)*?)^```$", re.M)
 
 
@@ -41,10 +42,11 @@ def blocks(page):
 def run(commands, folder=None, inside=()):
     # Without a file for what they print, a server that stays would keep the pipe open.
     with open(os.path.join(folder or "/tmp", "printed"), "w+", encoding="utf-8") as printed:
-        done = subprocess.run([*inside, "sh", "-e", "-c", commands], stdin=subprocess.DEVNULL, stdout=printed,
-                              stderr=subprocess.STDOUT, cwd=folder, check=False, timeout=600)
+        process = subprocess.Popen([*inside, "sh", "-e", "-c", commands], stdin=subprocess.DEVNULL, stdout=printed,
+                                   stderr=subprocess.STDOUT, cwd=folder)
+        ended = own_time.wait(process, LIMIT_S)
         printed.seek(0)
-        return done.returncode, printed.read()
+        return process.returncode, printed.read() + ("" if ended else f"\n(no end within {LIMIT_S} s of own time)\n")
 
 
 def title(commands):
@@ -83,10 +85,13 @@ def in_guest(tap, page):
             step(tap, commands, inside=["ip", "netns", "exec", namespace], where=f"{place}: ")
 
 
-def read_until(fd, words, wait_s):
-    """What the other end prints until `words` are in it, until nothing came for `wait_s`, or until its end."""
-    printed = b""
-    while (words is None or words not in printed) and select.select([fd], [], [], wait_s)[0]:
+def read_until(fd, words, pid):
+    """What the process at the other end prints until `words` are in it, until it hangs, or until its end."""
+    printed, own = b"", own_time.OwnTime([pid])
+    while (words is None or words not in printed) and not own.has_exceeded(LIMIT_S):
+        if not select.select([fd], [], [], own_time.PERIOD_S)[0]:
+            continue
+        own = own_time.OwnTime([pid])
         try:
             more = os.read(fd, 65536)
         except OSError:         # the other end is closed
@@ -106,10 +111,10 @@ def typed(commands, folder):
         os.execvp("sh", ["sh", "-c", first])
     printed = b""
     for line in rest:
-        more = read_until(fd, PROMPT, SILENCE_S)
+        more = read_until(fd, PROMPT, pid)
         printed += more if PROMPT in more else more + f"\n(no prompt before: {line})\n".encode()
         os.write(fd, line.encode() + b"\n")
-    printed += read_until(fd, None, SILENCE_S)
+    printed += read_until(fd, None, pid)
     # It has ended, or it hangs.
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGHUP)

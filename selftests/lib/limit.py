@@ -5,8 +5,8 @@ runs, or all of them sleep. Time in which they wait for a CPU or a disk does not
 
     limit.py [--ticks] SECONDS COMMAND...
 
-The status is the command's, or 124 if it was ended, as by timeout(1). --ticks: each second of own time is a line
-on the command's stdin.
+The status is the command's, or 124 if it was ended, as by timeout(1). --ticks: each second of own time is an empty
+line on the command's stdin.
 """
 import os
 import signal
@@ -28,7 +28,7 @@ def writer(fd):
 
     def tick():
         try:
-            os.write(fd, b"tick\n")
+            os.write(fd, b"\n")
         except OSError:
             pass
     return tick

@@ -9,7 +9,7 @@
 # the script does reaches the host. MODULES_DIR is the kernel's lib/modules/VER,
 # wherever it is. No /dev/kvm: one that exists may still hang a stock kernel.
 #
-#   VM_LIMIT_S  seconds for the script (600)
+#   VM_LIMIT_S  seconds of own time for the script (600): what lib/limit.py counts, so load does not end it
 #   VM_LOG      keep the kernel's console here
 #   VM_QUEUES   number of queue pairs of a virtio NIC, eth0 in the guest; what it sends goes to a
 #               tap device in a network namespace of its own (default: no NIC)
@@ -22,6 +22,7 @@
 # The script's output is our output, its exit status ours. Status 1 as well
 # when the kernel warns, oopses, locks up or leaks a device; 124 when the
 # script or the boot takes too long; the console's last lines are then shown.
+# Each second of own time is a line on the guest's console, which guest_init.sh counts.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/usr/sbin:/sbin
@@ -109,16 +110,15 @@ initramfs "$@"
 boot()
 {
 	: >"$tmp/output"
-	: >"$console"
 	# shellcheck disable=SC2086 # words
-	timeout -k 5 $((limit_s + boot_s)) $in_namespace qemu-system-x86_64 \
+	"$here/../lib/limit.py" --ticks $((limit_s + boot_s)) $in_namespace qemu-system-x86_64 \
 		$cpus $nic -m 1024 -display none -monitor none -no-reboot \
 		-nodefaults -kernel "$kernel" -initrd "$tmp/initramfs" \
 		-append "console=ttyS0 loglevel=5 panic=-1 oops=panic hung_task_panic=0 tsc=nowatchdog $clock norandmaps mitigations=off net.ifnames=0" \
-		-serial "file:$console" -serial "file:$tmp/output" \
+		-chardev stdio,id=console,signal=off -serial chardev:console -serial "file:$tmp/output" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
-		</dev/null >"$tmp/qemu" 2>&1 &
+		>"$console" 2>"$tmp/qemu" &
 	qemu=$!
 	tail -n +1 -f --pid="$qemu" "$tmp/output" | sed -un 's/\r//g; /^VM-/!p' || :
 	status=0

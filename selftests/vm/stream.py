@@ -5,12 +5,13 @@
     stream.py serve CC                     until it is killed
     stream.py send CC ADDRS FLOWS SECONDS [FILE]
                                            FLOWS to each of ADDR,ADDR, one line of JSON per flow;
-                                           they run until FILE exists, a minute at most
+                                           they run until FILE exists
     stream.py rough CC ADDRS FLOWS SECONDS the same on a network that may vanish,
                                            and the cc is swapped now and then
 
 A stream is random blocks and at its end their CRC; the receiver answers "ok".
-Status 1: a stream was corrupted, or (send) did not end.
+Status 1: a stream was corrupted, or (send) failed. One that stands still is ended with the guest, by run_vm.sh's
+limit: no time by the clock is long enough on every machine.
 """
 
 import json
@@ -29,7 +30,6 @@ BLOCK_BYTES = 65536
 # The kernel doubles this. With autotuning it would be megabytes, all of which must leave before the
 # answer arrives, on a machine that may be slow.
 SNDBUF_BYTES = 131072
-PATIENCE_S = 60
 POOL = random.Random(1).randbytes(1 << 20)
 # Close at once, since a lingering socket would hold a reference to the module of its cc.
 ABORT = struct.pack("ii", 1, 0)
@@ -40,7 +40,6 @@ def tcp_socket(family, cc):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SNDBUF_BYTES)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
-    sock.settimeout(PATIENCE_S)
     return sock
 
 
@@ -62,12 +61,11 @@ def wait_for_reset(sock):
     """Wait until the sender has read the answer and closed, since our reset might overtake it."""
     poll = select.poll()
     poll.register(sock, 0)
-    poll.poll(PATIENCE_S * 1000)
+    poll.poll()
 
 
 def serve(cc):
     server = tcp_socket(socket.AF_INET6, cc)
-    server.settimeout(None)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     server.bind(("::", PORT))
     server.listen(64)
@@ -75,7 +73,6 @@ def serve(cc):
     while True:
         sock, _ = server.accept()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
-        sock.settimeout(PATIENCE_S)
         threading.Thread(target=receive, args=(sock,), daemon=True).start()
 
 
@@ -83,7 +80,7 @@ def seconds_of(least_s, until):
     """Yield once per turn, until it is time to end."""
     start_s = time.monotonic()
     while (took_s := time.monotonic() - start_s) < least_s or (
-            until and took_s < least_s + 60 and not os.path.exists(until)):
+            until and not os.path.exists(until)):
         yield took_s
 
 
@@ -113,7 +110,7 @@ def send(cc, address, seconds, until, rough, results):
     start_s = time.monotonic()
     try:
         sock = tcp_socket(family, cc)
-        sock.settimeout(3 if rough else PATIENCE_S)
+        sock.settimeout(3 if rough else None)
         result |= stream(sock, address, seconds, until, [b"cubic", cc.encode()] if rough else None)
         sock.close()
     except OSError as error:

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Metrics of a result that can be redone by hand: two flows of a port, six periods of 1 s."""
+"""Metrics of a result that can be redone by hand: two flows of a port, six periods of 1 s; five transfers, of which two end."""
 import json
 import math
 import os
@@ -11,7 +11,7 @@ TOP = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 sys.path.insert(0, f"{TOP}/tools/lab")
 sys.dont_write_bytecode = True
 
-from hoplab import metrics, record, results  # noqa: E402
+from hoplab import claims, metrics, plot, record, report, results, slowdown, table  # noqa: E402
 
 S = 10**9
 # Bytes that each flow receives in each period, of 80 that the port can carry.
@@ -38,17 +38,85 @@ def lines():
         yield from map(json.loads, record.counter_lines(node, NFT).splitlines())
 
 
-def measures(folder, *window_s):
+def made(folder, those):
     path = f"{folder}/made.jsonl"
     with open(path, "w") as out:
-        out.writelines(json.dumps(line) + "\n" for line in lines())
-    return metrics.Measures(results.Run(path), [t * S for t in window_s] or None)
+        out.writelines(json.dumps(line) + "\n" for line in those)
+    return results.Run(path)
+
+
+def measures(folder, *window_s):
+    return metrics.Measures(made(folder, lines()), [t * S for t in window_s] or None)
+
+
+# Bounds of claims about transfers of which some did not end: none may hold.
+NEVER = (("fct_max", None, 100), ("fct_mean", None, 100), ("last_end", None, 100), ("slowdown_p99", None, 1e9),
+         ("fct_max", 0, None), ("1 / fct_max", None, 1), ("fct_p50 / fct_max", 0, 1), ("min(fct_p50, fct_max)", 0, 9),
+         ("fct_max - fct_max", None, 1), ("all.fct_max / fct_p50", 1, None), ("fct_p50", None, "fct_max"),
+         ("fct_p50", "-fct_max", None))
+
+
+def claim(metric, low, high):
+    return {"metric": metric, "case": None, "min": low, "max": high, "window": None, "source": "", "note": "",
+            "debug": False}
+
+
+def transfers():
+    """Of three connections with 4, 1 and 1 transfers of 1000 bytes: two end, two hang, two do not even start."""
+    flows = [{"id": i, "group": group, "family": 4, "path": [], "start_ns": 0, "stop_ns": 6 * S, "bytes": 1000, "cc": "reno",
+              "from": "h1", "to": "h2", "ideal_base_ns": 0, "ceiling_bps": 8000, **({"count": 4} if i == 0 else {})}
+             for i, group in enumerate(("a", "a", "b"))]
+    yield {"type": "meta", "schema": results.SCHEMA, "scenario": "made", "case": "all", "seed": 1, "kernel": "release",
+           "title": "", "source": "", "goodput_ns": S, "window_ns": [0, 6 * S], "ports": {}, "flows": flows, "arrivals": ["a"],
+           "claims": [claim(*one) for one in NEVER] + [claim("fct_p(16)", 0.9, 1.1)]}
+    for number, end_s, done in ((0, 1, True), (0, 6, False), (1, 3, True), (2, 6, False)):
+        yield {"type": "flow", "id": number, "start_ns": S // 2 if number else 0, "end_ns": end_s * S, "bytes": 1000 if done else 9,
+               "retrans": 0, "done": done}
+    yield {"type": "host", "host": "h1", "loss_probes": 0, "timeouts": 0}
+
+
+def of_transfers(run):
+    """[(what, found, wanted)]"""
+    m = metrics.Measures(run)
+    decisions = claims.decide([run])
+    curve = plot.cdf(m.fcts("a"))
+    row, = [r for r in slowdown.rows([run]) if r.is_all] or slowdown.rows([run])
+    return [
+        ("each planned transfer counts", m.fcts(None), [1] + [math.inf] * 3 + [2.5, math.inf]),
+        ("a quantile of all of them", m.fct_p(33), 2.5),
+        ("which is infinite from the first that did not end on", m.fct_p50(), math.inf),
+        ("the longest", m.fct_max(), math.inf),
+        ("the mean", m.fct_mean(), math.inf),
+        ("the last end", m.last_end(), math.inf),
+        ("the slowdown", (m.slowdown_p(20, "a"), m.slowdown_p(40, "a"), m.slowdown_p50("a"), m.slowdown_mean("a")),
+         (1, 2.5, math.inf, math.inf)),
+        ("the share that ended", m.done(), 2 / 6),
+        ("the number that did not", (m.unfinished(), m.unfinished("a"), m.unfinished("b")), (4, 3, 1)),
+        ("the number that did", m.transfers(), 2),
+        ("no claim about them holds", [d.claim.metric for d in decisions[:len(NEVER)] if d.passed], []),
+        ("one about those that ended does", [d.passed for d in decisions[len(NEVER):]], [True]),
+        ("the curve of the completion times ends below 1", curve, [(1, 0.2), (2.5, 0.4)]),
+        ("and says so", report.finished("all", m, "a"), "all: 3 of 5 unfinished"),
+        ("the table has the number", table.row(run)[table.HEAD.index("unfinished")], "4 of 6"),
+        ("and the word", table.row(run)[table.HEAD.index("fct p50")], "never"),
+        ("of each group", [r[table.GROUP_HEAD.index("unfinished")] for r in table.group_rows([run])[1:]], ["3 of 5", "1 of 1"]),
+        ("and for programs", table.unfinished_lines(run), [{"group": "a", "planned": 5, "unfinished": 3},
+                                                           {"group": "b", "planned": 1, "unfinished": 1}]),
+        ("the table by size has it, too", (row.flows, row.unfinished, row.words()[6]), (5, 3, "never")),
+        ("which is null for programs", row.as_json()["p99"], None)]
+
+
+def is_equal(got, want):
+    if want == "none":
+        return math.isnan(got)
+    return got == want or isinstance(want, float) and abs(got - want) < 1e-9
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         whole, middle, late = (measures(folder, *w) for w in ((), (0, 3), (3, 6)))
-    claims = [
+        unfinished = of_transfers(made(folder, transfers()))
+    found = [
         ("converged for one period, at the end of the second", whole.convergence(), 2),
         ("settled when the third is over", whole.settling(), 3),
         ("settled from the start of a window", late.settling(), 0),
@@ -64,11 +132,12 @@ def main():
         ("in a span longer than the window", middle.share_min(4), "none"),
         ("rules of one comment, on all nodes", whole.counted("seen"), 6),
         ("a rule without a counter", whole.counted("uncounted"), 0),
+        *((f"transfers: {name}", got, want) for name, got, want in unfinished),
     ]
-    print(f"1..{len(claims)}")
+    print(f"1..{len(found)}")
     failed = 0
-    for number, (name, got, want) in enumerate(claims, 1):
-        good = math.isnan(got) if want == "none" else got == want or abs(got - want) < 1e-9
+    for number, (name, got, want) in enumerate(found, 1):
+        good = is_equal(got, want)
         failed += not good
         print(f"{'' if good else 'not '}ok {number} - {name}" + ("" if good else f"\n# {got}, not {want}"))
     return 1 if failed else 0

@@ -29,10 +29,10 @@ def lab(*words):
 
 
 def ranks_of(better, *lines):
-    """Ranks in one column; lines: (mean, half of the interval, bytes)."""
+    """Ranks in one column; lines: (mean, half of the interval, bytes, unfinished transfers)."""
     made = referee.Table("made", "made", [Column(title="made", metric="drops", better=better)], [
-        referee.Line(str(number), [referee.Cell(mean, half)], [], set(), received)
-        for number, (mean, half, received) in enumerate(lines)])
+        referee.Line(str(number), [referee.Cell(mean, half)], [], set(), received, *unfinished)
+        for number, (mean, half, received, *unfinished) in enumerate(lines)])
     referee.rank(made)
     return [line.cells[0].rank for line in made.lines]
 
@@ -46,6 +46,9 @@ def ranking():
             ("a difference below 2 % is none", ranks_of("high", (0.99, nan, 9), (1, nan, 9), (0.97, nan, 9)), [1, 1, 3]),
             ("what was not measured is last", ranks_of("low", (nan, nan, 9), (math.inf, nan, 9), (5, nan, 9)), [3, 2, 1]),
             ("who delivers nothing is last", ranks_of("low", (0, nan, 0), (7, nan, 9), (nan, nan, nan)), [2, 1, 2]),
+            ("who delivers less than half of the best is last", ranks_of("low", (0, nan, 4), (7, nan, 9), (8, nan, 5)), [3, 1, 2]),
+            ("who leaves transfers unfinished is behind", ranks_of("low", (0, nan, 9, 1), (7, nan, 9), (1, nan, 9, 2)), [2, 1, 3]),
+            ("but before who does not deliver", ranks_of("low", (5, nan, 9, 1), (7, nan, 9), (0, nan, 1)), [2, 1, 3]),
             ("a column without `better` has no ranks", ranks_of("", (1, nan, 9), (2, nan, 9)), [0, 0])):
         tap.equal(f"ranks: {what}", found, wanted)
 
@@ -74,6 +77,23 @@ def verdict(folder):
     return next(TOP.glob("build/referee/*/tcp_vegas.ko"))
 
 
+def starving(folder):
+    """One that lets every second connection starve has the shortest completion times of those that end."""
+    done = lab(FAULTY / "tcp_starves.c", "--against", "dctcp", "--against", "reno", "--only", "incast", "--seeds", 1,
+               "--out", folder, "--json")
+    tap.claim("a congestion control that starves connections is a result", done.returncode == 0, done.stderr[-500:])
+    found = json.loads(done.stdout)
+    tap.equal("it is the last", [entry["cc"] for entry in found["ranks"]][-1], "starves")
+    lines = {line["cc"]: line for line in found["situations"][0]["lines"]}
+    tap.equal("in every column", [one["rank"] for one in lines["starves"]["columns"]], [3] * 4)
+    tap.equal("transfers that did not end are counted", {cc: (line["unfinished"], line["planned"]) for cc, line in lines.items()},
+              {"starves": (16, 32), "dctcp": (0, 32), "reno": (0, 32)})
+    tap.equal("they never end", [one["mean"] for one in lines["starves"]["columns"] if one["title"] == "all done after"], [None])
+    page = (folder / "report.html").read_text()
+    tap.claim("table and picture say so", "<td>16 of 32</td>" in page and "starves: 16 of 32 unfinished" in page
+              and "<td>never</td>" in page)
+
+
 def again(folder, module):
     """The same congestion control as a module gives the same results."""
     words = ("--against", "vegas", "--only", "long", "--seeds", 1, "--out", folder / "again")
@@ -86,5 +106,6 @@ def again(folder, module):
 ranking()
 refusals()
 with tempfile.TemporaryDirectory() as name:
+    starving(Path(name) / "starving")
     again(Path(name), verdict(Path(name)))
 sys.exit(tap.done())

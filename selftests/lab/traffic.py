@@ -64,8 +64,12 @@ flow id=3 {FLOW} port=5003 bytes=20000 mode=reconnect count=3 think_ns=5000 requ
 flow id=4 {FLOW} port=5004 bytes=1 trigger=3 start_ns=7000 verify=1
 flow id=5 from=h1 to=h2 addr=192.0.2.2 port=5005 stop_ns=900000000 start_ns=800000000 sink_cc=reno cc=dctcp
 flow id=6 {FLOW} port=5006 bytes=100000000 stop_ns=1000000000 start_ns=900000000
+flow id=7 {FLOW} port=5007 bytes=1000 mode=reconnect count=0 think_ns=10000000 start_ns=1000000000 stop_ns=1100000000
 """)
     flows = lines.get("flow", [])
+    series = [f for f in flows if f["id"] == 7]
+    result(8 <= len(series) <= 10 and all(f["done"] for f in series), "count=0: until stop_ns", str(series))
+    flows = [f for f in flows if f["id"] != 7]
     by_id = {i: [f for f in flows if f["id"] == i] for i in range(7)}
     result(status == 0, "a plan with every mode", message)
     result([len(by_id[i]) for i in range(7)] == [1, 1, 4, 3, 1, 1, 1], "one line a transfer",
@@ -162,7 +166,7 @@ REFUSED = (
     ("flow id=0 addr=192.0.2.2 port=65536", ":2: port: 1 to 65535"),
     ("flow id=0 addr=192.0.2.2 port=1 mode=twice", ":2: mode: allowed: once persistent reconnect"),
     ("flow id=0 addr=192.0.2.2 port=1 verify=2", ":2: verify: 0 or 1"),
-    ("flow id=0 addr=192.0.2.2 port=1 count=2", ":2: count: more than 1 needs mode="),
+    ("flow id=0 addr=192.0.2.2 port=1 count=2", ":2: count: other than 1 needs mode="),
     ("flow id=0 addr=192.0.2.2 port=1 mode=persistent", ":2: bytes: needed"),
     ("flow id=0 port", ":2: port: key=value"),
     ("flow id=0 addr=192.0.2.2 port=1 to=h3", "no network namespace 'h3'"),

@@ -5,6 +5,9 @@ A formula is arithmetic over metrics: `queue_p95 - {K}`, `cubic.queue_mean /
 dctcp_ms.queue_mean`, `case("incast-40").fct_max`, `jain("long")`. A metric alone
 takes the scenario's first sampled port or all flows. A number may have a unit:
 `60ms` is 0.06, `1gbit` is 1e9.
+
+A formula with an infinite metric is infinite, whatever its arithmetic is, and an
+infinite value or bound fails its claim: what never happened is never good enough.
 """
 import ast
 import inspect
@@ -18,7 +21,7 @@ from typing import Any, NoReturn
 from .metrics import Measures, metrics
 from .results import Run
 from .schema import Case, Claim
-from .units import RATES_BPS, TIMES_NS
+from .units import NEVER, RATES_BPS, TIMES_NS
 
 # The operators of ast take one argument or two.
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -158,7 +161,10 @@ def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Seque
             case, name = own, getattr(node, "id")
         if case not in runs:
             raise ValueError(f"case {case!r} was not run")
-        return getattr(Measures(runs[case], window), name)(*args, **named)
+        found = getattr(Measures(runs[case], window), name)(*args, **named)
+        if math.isinf(found):
+            raise Never
+        return found
 
     def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant):
@@ -175,8 +181,14 @@ def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Seque
 
     try:
         return float(value(parse(formula)))
+    except Never:
+        return math.inf
     except (ZeroDivisionError, TypeError, KeyError, OverflowError) as error:
         raise ValueError(f"{formula}: {type(error).__name__}: {error}") from None
+
+
+class Never(Exception):
+    """A metric is infinite."""
 
 
 @dataclass
@@ -193,7 +205,7 @@ class Decision:
     @property
     def passed(self) -> bool:
         return not self.problem and bool(self.values) and \
-            all(self.low <= v <= self.high for v in self.values)
+            all(self.low <= v <= self.high and math.isfinite(v) for v in self.values)
 
     @property
     def required(self) -> str:
@@ -205,8 +217,8 @@ class Decision:
     def measured(self) -> str:
         if self.problem:
             return self.problem
-        words = f"{min(self.values):.4g}"
-        return words if len(set(self.values)) == 1 else f"{words}..{max(self.values):.4g}"
+        low, high = (NEVER if math.isinf(v) else f"{v:.4g}" for v in (min(self.values), max(self.values)))
+        return low if len(set(self.values)) == 1 else f"{low}..{high}"
 
 
 def decide(runs: list[Run]) -> list[Decision]:
@@ -235,6 +247,9 @@ def decide_one(scenario: str, case: str, claim: Claim, mine: list[Run],
                 default if bound is None else evaluate(bound, case, peers, claim.window)
                 for bound, default in ((claim.min, -math.inf), (claim.max, math.inf)))
             decision.values.append(evaluate(claim.metric, case, peers, claim.window))
+            for name, bound, found in (("min", claim.min, decision.low), ("max", claim.max, decision.high)):
+                if bound is not None and not math.isfinite(found):
+                    raise ValueError(f"{name}: {bound}: {NEVER}")
     except ValueError as error:
         decision.problem = str(error)
     return decision

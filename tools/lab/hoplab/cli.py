@@ -119,6 +119,7 @@ def as_json(jobs: list[Job], runs: list[Run], decisions: list[Decision]) -> dict
                   "log": j.outcome.log and str(j.outcome.log)} for j in jobs],
         "table": [dict(zip(table.HEAD, table.row(r))) for r in runs],
         "groups": [dict(zip(table.GROUP_HEAD, r)) for r in table.group_rows(runs)[1:]],
+        "unfinished": [{"run": r.label, **line} for r in runs for line in table.unfinished_lines(r)],
         "late": [{"run": r.label, "what": words} for r in runs for words in r.late()],
         "slowdown": [r.as_json() for r in slowdown.rows(runs)],
         "claims": [{"scenario": v.scenario, "case": v.case, "metric": v.claim.metric,

@@ -4,13 +4,15 @@
 Every public method of Measures below whose docstring starts with "=" is a
 metric a claim may name. Times are in seconds, rates in bit/s, queues in
 packets (bytes: with the suffix _bytes), all within the claim's window; drops,
-marks, timeouts, retransmissions and FCTs are of the whole run.
+marks, timeouts, retransmissions and FCTs are of the whole run. What never
+happened is infinite: a transfer that was planned and did not end has an
+infinite completion time, or a sender would look fast by not sending.
 """
 import array
 import bisect
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .results import Item, Run, Series
@@ -101,27 +103,40 @@ class Measures:
         wanted = set(self.ids(group))
         return [f for f in self.run.flows if f["id"] in wanted]
 
-    def sized(self, group: Name, low_bytes: float = 0, high_bytes: float = math.inf) -> list[Item]:
+    def planned(self, group: Name) -> Iterator[tuple[int, Item | None]]:
+        """Each planned transfer: its connection, and its record if it ended."""
+        for flow_id in self.ids(group):
+            begun = self.run.begun.get(flow_id, [])
+            yield from ((flow_id, f if f["done"] else None) for f in begun)
+            # A transfer that waits for the end of the one before may not have started. A count of 0 is no number.
+            for _ in range(max(1, self.plan[flow_id].get("count", 1)) - len(begun)):
+                yield flow_id, None
+
+    def sized(self, group: Name, low_bytes: float = 0, high_bytes: float = math.inf
+              ) -> Iterator[tuple[Item, Item | None]]:
+        """Each planned transfer with a size: the plan of its connection, and its record if it ended."""
         # A flow without a size ends at its stop time: that is no completion.
-        found = ((f, self.plan[f["id"]]["bytes"]) for f in self.records(group))
-        return [f for f, size_bytes in found if size_bytes and low_bytes <= size_bytes < high_bytes]
+        for flow_id, record in self.planned(group):
+            plan = self.plan[flow_id]
+            if plan["bytes"] and low_bytes <= plan["bytes"] < high_bytes:
+                yield plan, record
 
     def finished(self, group: Name, low_bytes: float = 0, high_bytes: float = math.inf) -> list[Item]:
-        return [f for f in self.sized(group, low_bytes, high_bytes) if f["done"]]
+        return [f for _, f in self.sized(group, low_bytes, high_bytes) if f]
 
     def fcts(self, group: Name) -> list[float]:
-        return [(f["end_ns"] - f["start_ns"]) / 1e9 for f in self.finished(group)]
+        """The completion time of each planned transfer; infinite if it did not end."""
+        return [(f["end_ns"] - f["start_ns"]) / 1e9 if f else math.inf for _, f in self.sized(group)]
 
     def slowdowns(self, group: Name, low_bytes: float = 0, high_bytes: float = math.inf) -> list[float]:
         return [value for size, value in self.slowdowns_by_size(group) if low_bytes <= size < high_bytes]
 
     def slowdowns_by_size(self, group: Name) -> list[tuple[int, float]]:
-        """[(bytes, slowdown)]; a transfer that did not end is infinitely slow, or the slowest would look fast."""
+        """[(bytes, slowdown)]; a transfer that did not end is infinitely slow."""
         found = []
-        for f in self.sized(group):
-            plan = self.plan[f["id"]]
-            ideal = plan["ideal_base_ns"] + f["bytes"] * 8e9 / plan["ceiling_bps"]
-            found.append((plan["bytes"], (f["end_ns"] - f["start_ns"]) / ideal if f["done"] else math.inf))
+        for plan, f in self.sized(group):
+            ideal_ns = plan["ideal_base_ns"] + plan["bytes"] * 8e9 / plan["ceiling_bps"]
+            found.append((plan["bytes"], (f["end_ns"] - f["start_ns"]) / ideal_ns if f else math.inf))
         return found
 
     def socket_values(self, key: str, group: Name) -> list[float]:
@@ -269,23 +284,25 @@ class Measures:
         return least
 
     def fct_p(self, share: float, group: Name = None) -> float:
-        """= quantile of completion times: fct_p(99); also fct_p50 _p95 _p99"""
+        """= quantile of completion times, infinite for a planned transfer that did not end: fct_p(99); also fct_p50
+        _p95 _p99"""
         return quantile(self.fcts(group), share / 100)
 
     def fct_mean(self, group: Name = None) -> float:
-        """= mean completion time"""
+        """= mean completion time; infinite if a planned transfer did not end"""
         return mean(self.fcts(group))
 
     def fct_max(self, group: Name = None) -> float:
-        """= longest completion time"""
+        """= longest completion time; infinite if a planned transfer did not end"""
         return max(self.fcts(group), default=math.nan)
 
     def last_end(self, group: Name = None) -> float:
-        """= from the first start to the last end of a group's transfers"""
-        done = self.finished(group)
-        if not done:
-            return math.nan
-        return (max(f["end_ns"] for f in done) - min(f["start_ns"] for f in done)) / 1e9
+        """= from the first start to the last end of a group's transfers; infinite if a planned one did not end"""
+        planned = list(self.sized(group))
+        done = [f for _, f in planned if f]
+        if len(done) < len(planned):
+            return math.inf
+        return (max(f["end_ns"] for f in done) - min(f["start_ns"] for f in done)) / 1e9 if done else math.nan
 
     def slowdown_p(self, share: float, group: Name = None, low_bytes: float = 0, high_bytes: float = math.inf) -> float:
         """= quantile of completion time / ideal time of transfers of low_bytes <= size < high_bytes (one that did
@@ -301,8 +318,12 @@ class Measures:
         return mean(f["bytes"] for f in self.finished(group))
 
     def done(self, group: Name = None) -> float:
-        """= share of a group's transfers that ended"""
-        return mean(float(f["done"]) for f in self.records(group))
+        """= share of a group's planned transfers that ended"""
+        return mean(float(f is not None) for _, f in self.planned(group))
+
+    def unfinished(self, group: Name = None) -> float:
+        """= number of a group's planned transfers that did not end"""
+        return sum(f is None for _, f in self.planned(group))
 
     def transfers(self, group: Name = None, low_bytes: float = 0, high_bytes: float = math.inf) -> float:
         """= number of a group's transfers that ended, by size as slowdown_p"""

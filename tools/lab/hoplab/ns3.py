@@ -22,6 +22,7 @@ from .metrics import mean, quantile
 from .schema import Case
 from .table import aligned
 from .topology import Connection, Network, Port
+from .units import NEVER
 
 SOURCE = build.LAB / "ns3/replay.cc"
 PACKAGES = ("ns3-applications", "ns3-point-to-point", "ns3-traffic-control", "ns3-internet")
@@ -162,9 +163,12 @@ def measure(case: Case, seed: int, folder: Path) -> dict[str, Any]:
     check(case)
     net = topology.build(case, seed)
     results, used = replay(net, folder)
-    ended = [one.last_ns - one.connection["start_ns"] for one in results if one.bytes == one.connection["bytes"]]
+    sized = [one for one in results if one.connection["bytes"]]
+    ended = [one.last_ns - one.connection["start_ns"] for one in sized if one.bytes == one.connection["bytes"]]
+    unfinished = len(sized) - len(ended)
     return {"case": case.name, "seed": seed, "goodput_mbit": goodputs(net, results),
-            "fct_max_ms": max(ended) / 1e6 if ended else None, "slowdown": list(slowdowns(net, results)),
+            "fct_max_ms": max(ended) / 1e6 if ended and not unfinished else None, "unfinished": unfinished,
+            "slowdown": list(slowdowns(net, results)),
             "cpu_s": used.ru_utime + used.ru_stime, "memory_mb": used.ru_maxrss / 1024}
 
 
@@ -172,8 +176,9 @@ def show(row: dict[str, Any]) -> None:
     print(f"{row['case']}, seed {row['seed']}: {row['cpu_s']:.1f} CPU s, at most {row['memory_mb']:.0f} MB")
     lines = [("flows", "Mbit/s each")] + [(group, f"{value:.1f}") for group, value in row["goodput_mbit"].items()]
     print("\n".join(aligned(lines, 1)))
-    if row["fct_max_ms"] is not None:
-        print(f"longest transfer: {row['fct_max_ms']:.3f} ms")
+    if row["slowdown"]:
+        longest = NEVER if row["fct_max_ms"] is None else f"{row['fct_max_ms']:.3f} ms"
+        print(f"longest transfer: {longest}; unfinished: {row['unfinished']}")
         lines = [("from bytes", "flows", "unfinished", "p50", "p95", "p99")]
         lines += [(f"{one['bytes_from']:.0f}" if one["bytes_below"] else "all", str(one["flows"]),
                    str(one["unfinished"]), *(f"{one[f'p{share}']:.2f}" for share in slowdown.SHARES))

@@ -13,7 +13,7 @@ from . import LabError, claims
 from .results import Run
 from .scenario import Scenario
 from .schema import Case, Column
-from .units import show_rate, show_time
+from .units import NEVER, show_rate, show_time
 
 PLACE = re.compile(r"(<!-- lab table (\S+) -->\n).*?(<!-- end -->\n)", re.S)
 
@@ -56,7 +56,7 @@ def show(column: Column, number: float) -> str:
     if math.isnan(number):
         return "-"
     if math.isinf(number):
-        return "never"
+        return NEVER
     if column.show == "time":
         return show_time(float(f"{number * 1e9:.3g}"))
     if column.show == "rate":

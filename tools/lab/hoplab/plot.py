@@ -40,30 +40,30 @@ def thin(points: list[Point]) -> list[Point]:
 
 
 def cdf(values: Iterable[float]) -> list[Point]:
-    """Values -> points of their distribution function."""
+    """Values -> points of their distribution function. It ends below 1 where values are infinite."""
     ordered = sorted(values)
     if len(ordered) > POINTS:
         # Quantiles are enough for the eye; the ends are kept.
         ordered = [ordered[round(i * (len(ordered) - 1) / POINTS)] for i in range(POINTS + 1)]
-    return [(v, (i + 1) / len(ordered)) for i, v in enumerate(ordered)]
+    return [(v, (i + 1) / len(ordered)) for i, v in enumerate(ordered) if math.isfinite(v)]
 
 
 def plot(title: str, x_label: str, y_label: str, series: list[tuple[str, list[Point]]], log_x: bool = False,
-         steps: bool = False) -> str:
-    """series: [(name, [(x, y)])] -> SVG text, empty when there is nothing to show."""
-    series = [(name, thin(points)) for name, points in series if points]
-    if not series:
+         steps: bool = False, top: float | None = None) -> str:
+    """series: [(name, [(x, y)])] -> SVG text, empty when there is nothing to show; a name without points stays."""
+    series = [(name, thin(points)) for name, points in series]
+    if not any(points for _, points in series):
         return ""
     figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
     axes = figure.add_subplot(title=title, xlabel=x_label, ylabel=y_label)
     for number, (name, points) in enumerate(series):
-        axes.plot(*zip(*points), drawstyle="steps-post" if steps else "default",
+        axes.plot([x for x, _ in points], [y for _, y in points], drawstyle="steps-post" if steps else "default",
                   label=name if number < LEGEND else None)
     if log_x:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter("")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(bottom=0, top=top)
     if len(series) > 1:
         axes.legend(fontsize=8, framealpha=0.85, edgecolor="none", loc="best",
                     title=f"and {len(series) - LEGEND} more" if len(series) > LEGEND else None)

@@ -35,10 +35,11 @@ def flow_line(net: Network, flow: topology.Connection, chosen: set[str]) -> dict
     chosen |= {p.name for step in steps if len(step) > 1 for p in step}
     handshake = flow["mode"] != "persistent" and not flow.get("warm_bytes")
     base = connections.ideal_s(net, flow, 0, handshake)
+    several = {"count": flow["count"]} if flow["count"] != 1 else {}
     return {
         "id": flow["id"], "group": flow["group"], "from": flow["from"], "to": flow["to"],
         "cc": flow.get("cc", "host"), "start_ns": flow["start_ns"], "stop_ns": flow["stop_ns"],
-        "family": family, "bytes": flow["bytes"],
+        "family": family, "bytes": flow["bytes"], **several,
         "path": [p[0].name for p in steps if len(p) == 1], "ideal_base_ns": round(base * 1e9),
         "ceiling_bps": min(topology.ceiling_bps(p[0], family) for p in steps)}
 

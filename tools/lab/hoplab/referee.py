@@ -10,7 +10,7 @@ from typing import Any
 
 from . import LabError, pages, runner, scenario
 from .entrants import Entrant
-from .metrics import mean
+from .metrics import Measures, mean
 from .results import Run
 from .runner import Choice, Job
 from .scenario import Scenario
@@ -20,8 +20,9 @@ from .slowdown import finite, interval
 FOLDER = "referee"
 HEAD_OF_RANKS = "mean rank"
 # An entrant that delivers less than this share of the best one is behind all others in each column: empty queues
-# and no losses are no merit of a sender that does not send.
-LEAST_SHARE = 0.1
+# and no losses are no merit of a sender that does not send. Where two meet, one may take most of the port.
+LEAST_SHARE = 0.5
+LEAST_SHARE_BESIDE = 0.1
 # A difference below 2 % of the larger value is none.
 MARGIN = 0.02
 
@@ -57,6 +58,8 @@ class Line:
     problems: list[str]     # panics, warnings, hangs of its guests
     became: set[str]        # names that its sockets had in the end, where these are others
     bytes: float            # what its flows delivered; NaN: a guest failed
+    unfinished: int = 0     # planned transfers that did not end, in all runs
+    planned: int = 0        # planned transfers with a size
 
     @property
     def rank(self) -> float:
@@ -120,6 +123,8 @@ class Seen:
     values: list[float]     # a column each
     became: set[str]
     bytes: float            # received of the entrant's own flows
+    unfinished: int = 0     # planned transfers that did not end
+    planned: int = 0        # planned transfers with a size
 
 
 def seen(columns: Sequence[Column], job: Job) -> Seen:
@@ -130,7 +135,9 @@ def seen(columns: Sequence[Column], job: Job) -> Seen:
     own = {flow["id"] for flow in run.meta["flows"] if flow["cc"] == cc}
     values = [pages.value(column, job.case, job.seed, {job.case.name: {job.seed: run}}) for column in columns]
     received = sum(totals[-1] for flow, (_, totals) in run.goodput.items() if flow in own)
-    return Seen(values, {f["cc"] for f in run.flows if f["id"] in own and f["cc"]} - {cc}, received)
+    ended = [record is not None for plan, record in Measures(run).sized(None) if plan["id"] in own]
+    return Seen(values, {f["cc"] for f in run.flows if f["id"] in own and f["cc"]} - {cc}, received,
+                ended.count(False), len(ended))
 
 
 def tables(jobs: Iterable[Job]) -> list[Table]:
@@ -154,7 +161,9 @@ def table(jobs: list[Job]) -> Table:
         cells = [Cell(*interval(mean(values[i] for values in one) for one in by_seed)) for i in range(len(made.columns))]
         made.lines.append(Line(cc, cells, [job.outcome.problem for job in mine if job.outcome.problem],
                                set().union(*(results[id(job)].became for job in mine)),
-                               mean(results[id(job)].bytes for job in mine)))
+                               mean(results[id(job)].bytes for job in mine),
+                               sum(results[id(job)].unfinished for job in mine),
+                               sum(results[id(job)].planned for job in mine)))
         for other in dict.fromkeys(job.case.params.get("other") for job in mine):
             if other is not None:
                 made.pairs[cc, other] = Cell(*interval(
@@ -163,14 +172,26 @@ def table(jobs: list[Job]) -> Table:
     return made
 
 
+def class_of(line: Line, least_bytes: float) -> int:
+    """
+    0: it delivers, and all that was planned; 1: it left transfers unfinished; 2: it hardly delivers, or its guest failed.
+    In every column an entrant is behind all those of a lower class: what was not sent causes no queue and no loss.
+    """
+    if not line.bytes >= least_bytes:
+        return 2
+    return 1 if line.unfinished else 0
+
+
 def rank(made: Table) -> None:
     best = max((line.bytes for line in made.lines if not math.isnan(line.bytes)), default=0)
-    able = [line for line in made.lines if line.bytes >= LEAST_SHARE * best]
+    least_bytes = best * (LEAST_SHARE_BESIDE if made.pairs else LEAST_SHARE)
+    classes = {id(line): class_of(line, least_bytes) for line in made.lines}
     for index, column in enumerate(made.columns):
         for line in made.lines if column.better else []:
-            cell = line.cells[index]
-            cell.rank = 1 + sum(line not in able or other.cells[index].beats(cell, column.better)
-                                for other in able if other is not line)
+            cell, own = line.cells[index], classes[id(line)]
+            cell.rank = 1 + sum(classes[id(other)] < own or
+                                classes[id(other)] == own < 2 and other.cells[index].beats(cell, column.better)
+                                for other in made.lines if other is not line)
 
 
 def overall(found: Sequence[Table]) -> list[tuple[str, float, list[float]]]:
@@ -200,10 +221,13 @@ def rank_rows(found: Sequence[Table]) -> list[list[str]]:
 
 
 def rows_of(one: Table) -> list[list[str]]:
-    rows = [["", "rank", *(column.title for column in one.columns)]]
+    planned = any(line.planned for line in one.lines)
+    rows = [["", "rank", *(column.title for column in one.columns), *["unfinished"] * planned]]
     for line in sorted(one.lines, key=lambda line: line.rank):
         name = f"{line.cc}, then {', '.join(sorted(line.became))}" if line.became else line.cc
-        rows.append([name, f"{line.rank:.1f}", *(words(*pair) for pair in zip(one.columns, line.cells))])
+        unfinished = f"{line.unfinished} of {line.planned}" if line.unfinished else "0"
+        rows.append([name, f"{line.rank:.1f}", *(words(*pair) for pair in zip(one.columns, line.cells)),
+                     *[unfinished] * planned])
     return rows
 
 
@@ -235,7 +259,8 @@ def as_json(found: Sequence[Table], whole: str) -> dict[str, Any]:
         "ranks": [{"cc": cc, "mean_rank": finite(all_of_them), **{one.name: finite(r) for one, r in zip(found, each)}}
                   for cc, all_of_them, each in overall(found)],
         "situations": [{"name": one.name, "title": one.title, "lines": [
-            {"cc": line.cc, "became": sorted(line.became), "problems": line.problems, "columns": [
+            {"cc": line.cc, "became": sorted(line.became), "problems": line.problems,
+             "planned": line.planned, "unfinished": line.unfinished, "columns": [
                 {"title": column.title, "metric": column.metric, "better": column.better or None,
                  "mean": finite(cell.mean), "ci95": finite(cell.half), "rank": cell.rank or None}
                 for column, cell in zip(one.columns, line.cells)]} for line in one.lines]} for one in found]}

@@ -144,7 +144,7 @@ def check_mode(place: str, flow: Flow, folder: Path) -> None:
     mode = flow.mode
     if mode in ("persistent", "reconnect") and not flow.bytes:
         raise Fault(f"{place}: bytes: mode {mode!r} needs a size")
-    if flow.count > 1 and mode == "once":
+    if flow.count != 1 and mode == "once":
         raise Fault(f"{place}: count: mode 'once' is one transfer; allowed: persistent reconnect")
     own = MODE_KEYS.get(mode, COMMON_KEYS)
     defaults = {key.name: key.default for key in keys_of(Flow)}

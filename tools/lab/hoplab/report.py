@@ -109,9 +109,15 @@ def plots(runs: list[Run]) -> Iterator[str]:
     for group in dict.fromkeys(f["group"] for r in runs for f in r.meta["flows"] if f["bytes"]):
         measured = {c: Measures(r) for c, r in first.items()
                     if group in (f["group"] for f in r.meta["flows"])}
-        yield plot(f"completion times: {group}", "ms", "share of transfers",
-                   [(c, cdf([v * 1e3 for v in m.fcts(group)])) for c, m in measured.items()],
-                   log_x=True, steps=True)
+        yield plot(f"completion times: {group}", "ms", "share of planned transfers",
+                   [(finished(c, m, group), cdf([v * 1e3 for v in m.fcts(group)])) for c, m in measured.items()],
+                   log_x=True, steps=True, top=1.02)
+
+
+def finished(case: str, m: Measures, group: str) -> str:
+    """The name of a case's curve of completion times, which ends below 1 if transfers did not end."""
+    words = table.unfinished(m, group)
+    return case if words == "0" else f"{case}: {words} unfinished"
 
 
 def queue_points(run: Run, port: str) -> list[Point]:

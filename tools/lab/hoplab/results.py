@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """One run's results: a JSON-lines file, read into memory. record.py writes it, metrics.py measures."""
 import array
+import functools
 import json
 import sys
 from pathlib import Path
@@ -85,6 +86,14 @@ class Run:
             self.sockets.append(item)
         elif kind == "trace":
             self.traces.append(item)
+
+    @functools.cached_property
+    def begun(self) -> dict[int, list[Item]]:
+        """The transfers that started, by connection."""
+        found: dict[int, list[Item]] = {}
+        for record in self.flows:
+            found.setdefault(record["id"], []).append(record)
+        return found
 
     @property
     def label(self) -> str:

@@ -218,7 +218,7 @@ class Flow:
     load: Load | None = None
     fanin: Many | None = None
     period: Period | None = None
-    count: Annotated[int, integer(1, 10**6)] = 1
+    count: Annotated[int, integer(0, 10**6)] = 1
     parallel: Many = 1
     think: Time = 0
     initcwnd: Many | None = None

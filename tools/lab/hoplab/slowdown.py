@@ -7,6 +7,7 @@ from typing import Any
 
 from .metrics import Measures, mean, quantile
 from .results import Run
+from .units import NEVER
 
 EDGES_BYTES = (0, 10**3, 3 * 10**3, 10**4, 3 * 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, math.inf)
 SHARES = (50, 95, 99)
@@ -64,7 +65,7 @@ def short(size_bytes: float) -> str:
 
 
 def show(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.2f}"
+    return NEVER if math.isinf(value) else "-" if math.isnan(value) else f"{value:.2f}"
 
 
 def finite(value: float) -> float | None:

@@ -9,13 +9,13 @@ from .claims import Decision
 from .metrics import Measures
 from .results import Run
 from .runner import Job
-from .units import show_rate, show_time
+from .units import NEVER, show_rate, show_time
 
 SHARE_S = 0.1
 GROUP_HEAD = ("scenario", "case", "seed", "flows", "goodput", "transfers", "fct p50", "fct p95", "fct p99",
-              "fct max", "slow p50", "retrans", "probes", "timeouts")
+              "fct max", "unfinished", "slow p50", "retrans", "probes", "timeouts")
 HEAD = ("scenario", "case", "seed", "goodput", "ceiling", "q mean", "q p99", "q max", "drops",
-        "marks", "jain", "min share", "fct p50", "fct p95", "fct p99", "slow p50", "s/Mpkt")
+        "marks", "jain", "min share", "fct p50", "fct p95", "fct p99", "unfinished", "slow p50", "s/Mpkt")
 
 
 def row(run: Run, traffic_s: float | None = None) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def row(run: Run, traffic_s: float | None = None) -> tuple[str, ...]:
               for v in ((m.queue_mean(), m.queue_p99(), m.queue_max()) if sampled else (0,) * 3)),
             str(m.drops()) if sampled else "-", number(m.marks(), 0) if sampled else "-",
             number(m.jain(steady[0]), 3) if steady else "-", smallest_share(m, steady),
-            *(fct(m.fct_p(p)) for p in (50, 95, 99)), number(m.slowdown_p50(), 2),
+            *(fct(m.fct_p(p)) for p in (50, 95, 99)), unfinished(m), number(m.slowdown_p50(), 2),
             number(traffic_s * 1e6 / packets, 1) if traffic_s and packets else "-")
 
 
@@ -38,6 +38,16 @@ def smallest_share(m: Measures, groups: list[str]) -> str:
     """What the index over the whole window hides: of the first group in any SHARE_S."""
     low, high = m.window
     return number(m.share_min(min(SHARE_S, (high - low) / 1e9), groups[0]), 2) if groups else "-"
+
+
+def unfinished_lines(run: Run) -> list[dict[str, str | int]]:
+    """Of each group: how many transfers were planned, and how many of them did not end."""
+    m = Measures(run)
+    found: list[dict[str, str | int]] = []
+    for name in dict.fromkeys(f["group"] for f in run.meta["flows"]):
+        ended = [record is not None for _, record in m.planned(name)]
+        found.append({"group": name, "planned": len(ended), "unfinished": ended.count(False)})
+    return found
 
 
 def group_rows(runs: list[Run]) -> list[tuple[str, ...]]:
@@ -50,17 +60,23 @@ def group_rows(runs: list[Run]) -> list[tuple[str, ...]]:
             rows.append((run.meta["scenario"], run.meta["case"], str(run.meta["seed"]), name,
                          show_rate(m.goodput(name)), str(m.transfers(name) or "-"),
                          *(fct(m.fct_p(p, name)) for p in (50, 95, 99)), fct(m.fct_max(name)),
-                         number(m.slowdown_p50(name), 2), str(m.retrans(name)),
+                         unfinished(m, name), number(m.slowdown_p50(name), 2), str(m.retrans(name)),
                          number(m.loss_probes(name), 0), str(m.timeouts(name))))
     return [GROUP_HEAD] + rows if rows else []
 
 
+def unfinished(m: Measures, group: str | None = None) -> str:
+    """How many of the planned transfers did not end."""
+    ended = [found is not None for _, found in m.planned(group)]
+    return "0" if all(ended) else f"{ended.count(False)} of {len(ended)}"
+
+
 def number(value: float, digits: int) -> str:
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+    return NEVER if math.isinf(value) else "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def fct(value_s: float) -> str:
-    return "-" if math.isnan(value_s) else show_time(value_s * 1e9)
+    return NEVER if math.isinf(value_s) else "-" if math.isnan(value_s) else show_time(value_s * 1e9)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 2) -> list[str]:
@@ -81,7 +97,8 @@ def show(runs: list[Run], traffic_s: dict[str, float]) -> None:
               + "\n".join(aligned(sizes, 4)))
         print()
     print("ceiling: goodput through the first sampled port as a share of its payload rate; "
-          "queues in packets;\njain: of the first group; min share: of its flows in any 100 ms, 1 being their mean;\nslow: completion time over the ideal one")
+          "queues in packets;\njain: of the first group; min share: of its flows in any 100 ms, 1 being their mean;\nslow: completion time over the ideal one; "
+          "unfinished: planned transfers that did not end: their time is infinite")
     if groups:
         print("probes: tail loss probes of the group's hosts; one waits for two round trips, and 200 ms "
               "longer\nwhere a single segment is in flight; timeouts: retransmission timeouts (RTO)")

@@ -50,6 +50,10 @@ def probability(value: Any) -> float:
     return float(value)
 
 
+# The value of what did not happen is infinite; tables have this word.
+NEVER = "never"
+
+
 def show_time(value_ns: float) -> str:
     for unit, scale in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if value_ns >= scale:

@@ -20,6 +20,7 @@
  * bytes=0: send data until stop_ns (default: end_ns), then abort at both ends
  * mode=once: one transfer; persistent: count transfers one after another on a connection that is
  *	opened warm_ns (default 10 ms) before the first; reconnect: one connection per transfer.
+ *	count=0: as many as there is time for, until stop_ns.
  *	The next transfer starts think_ns after the sink has read the last byte of the one before.
  * warm_bytes: open the connection 300 ms before start_ns and send this many bytes, which are not
  *	in the results; then the connection is idle until start_ns
@@ -200,15 +201,13 @@ static void check_flow(const struct plan_place *at, const struct flow *flow)
 		plan_refuse(at, "addr", "an IPv4 or IPv6 address is needed");
 	if (!flow->port || flow->port > 65535)
 		plan_refuse(at, "port", "1 to 65535");
-	if (!flow->count)
-		plan_refuse(at, "count", "at least 1");
 	if (!flow->bytes && flow->mode != MODE_ONCE)
 		plan_refuse(at, "bytes", "needed in modes persistent and reconnect");
 	if (flow->mode == MODE_ONCE && flow->count != 1)
-		plan_refuse(at, "count", "more than 1 needs mode=persistent or reconnect");
+		plan_refuse(at, "count", "other than 1 needs mode=persistent or reconnect");
 	if (flow->half != HALF_BOTH && (flow->count != 1 || flow->trigger != NONE ||
 					flow->warm_bytes || flow->request_bytes))
-		plan_refuse(at, "half", "no trigger, warm_bytes, request_bytes or count above 1");
+		plan_refuse(at, "half", "no trigger, warm_bytes, request_bytes or count other than 1");
 }
 
 static void read_flow(const struct plan_place *at)

@@ -23,6 +23,9 @@
 /* At most 1/4 of the limit may be half-open flows. */
 #define HOP_FLOW_HALF_OPEN_SHARE 4
 
+/* The longest time that hop_flow_retire() waits for sockets that processes use. */
+#define HOP_FLOW_RETIRE_MAX_JIFFIES	(HZ / 10)
+
 /* Interval of the ageing, and the time after a lookup in which an entry is not examined. */
 #define HOP_FLOW_AGE_PERIOD	HZ
 #define HOP_FLOW_YOUNG		(3 * HZ)
@@ -587,11 +590,50 @@ static bool is_stale(struct hop_flow *flow)
 	return false;
 }
 
+/*
+ * A carrier reserves only while the stage is HOP_STAGE_SUPPORTED, which it reads under the lock of
+ * the socket, so it does not reserve again afterwards.
+ */
+static void remove_and_leave(struct hop_flow *flow, struct sock *sk)
+{
+	local_bh_disable();
+	bh_lock_sock(sk);
+	if (!sock_owned_by_user(sk)) {
+		remove_flow(flow);
+		flow->key.kind->leave(sk, flow->state);
+	}
+	bh_unlock_sock(sk);
+	local_bh_enable();
+}
+
+/* If a process uses the socket just now, the entry stays, and the caller tries again later. */
+static void try_remove(struct hop_flow *flow)
+{
+	struct sock *sk = NULL;
+
+	if (flow->key.kind->leave)
+		sk = hop_flow_socket_of_any_device(&flow->key);
+	if (sk && sk_fullsock(sk))
+		remove_and_leave(flow, sk);
+	else
+		remove_flow(flow);
+	if (sk)
+		sock_gen_put(sk);
+}
+
 static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
 	if (is_stale(flow))
-		remove_flow(flow);
+		try_remove(flow);
+	rcu_read_unlock();
+	return true;
+}
+
+static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
+{
+	rcu_read_lock();
+	try_remove(flow);
 	rcu_read_unlock();
 	return true;
 }
@@ -642,6 +684,13 @@ static void hop_flow_age(struct work_struct *work)
 
 void hop_flow_retire(const struct hop_flow_kind *kind)
 {
+	const unsigned long end = jiffies + HOP_FLOW_RETIRE_MAX_JIFFIES;
+
+	hop_flow_visit_all(kind, hop_flow_try_remove);
+	while (atomic_read(kind->entries) && time_before(jiffies, end)) {
+		schedule_timeout_uninterruptible(1);
+		hop_flow_visit_all(kind, hop_flow_try_remove);
+	}
 	hop_flow_visit_all(kind, hop_flow_remove_any);
 	/* A reader may have found an entry before, and still call the kind's functions. */
 	synchronize_rcu();

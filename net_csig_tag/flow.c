@@ -35,15 +35,6 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 			      event, to);
 }
 
-static atomic_t ctag_flow_entries = ATOMIC_INIT(0);
-
-const struct hop_flow_kind ctag_flow_kind = {
-	.state_bytes = sizeof(struct csig_flow),
-	.entries = &ctag_flow_entries,
-	.start = ctag_flow_start,
-	.changed = note_stage,
-};
-
 static void set_wish(struct hop_flow *flow, const struct sock *sk)
 {
 	const struct ctag_wish wish = ctag_wish(ctag_net(flow->key.net), &flow->key, sk);
@@ -310,11 +301,33 @@ void ctag_flow_reserve(struct csig_flow *f, struct sock *sk)
 	const u32 bytes = added_bytes(f);
 
 	sock_owned_by_me(sk);
-	if (bytes <= f->reserved_bytes)
+	if (bytes <= f->reserved_bytes || hop_flow_state_stage(f) != HOP_STAGE_SUPPORTED)
 		return;
 	hop_shim_reserve(sk, bytes - f->reserved_bytes);
 	WRITE_ONCE(f->reserved_bytes, bytes);
+	f->reserved_sk = sk;
 }
+
+/* Context: the lock of the socket, which may belong to a connection of another VRF. */
+static void ctag_flow_leave(struct sock *sk, void *flow)
+{
+	struct csig_flow *f = flow;
+
+	if (f->reserved_sk != sk)
+		return;
+	hop_shim_release(sk, f->reserved_bytes);
+	WRITE_ONCE(f->reserved_bytes, 0);
+}
+
+static atomic_t ctag_flow_entries = ATOMIC_INIT(0);
+
+const struct hop_flow_kind ctag_flow_kind = {
+	.state_bytes = sizeof(struct csig_flow),
+	.entries = &ctag_flow_entries,
+	.start = ctag_flow_start,
+	.changed = note_stage,
+	.leave = ctag_flow_leave,
+};
 
 struct csig_flow *csig_flow_open(struct sock *sk)
 {

@@ -235,6 +235,7 @@ struct ctag_wish {
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
  *	lock
  * @reserved_bytes: bytes taken from the MSS for tags and options; protected by the socket lock
+ * @reserved_sk: the socket that they were taken from, only compared; protected by its lock
  * @skipped_pkts: number of packets since the last tag
  * @sent: this end has sent a tag
  * @turns: which signal is requested next
@@ -252,6 +253,7 @@ struct csig_flow {
 	struct ctag_wish wish;
 	u32 option_bytes;
 	u32 reserved_bytes;
+	const struct sock *reserved_sk;
 	u32 skipped_pkts;
 	bool sent;
 	struct ctag_turns turns;

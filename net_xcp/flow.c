@@ -33,22 +33,13 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 			      event, to);
 }
 
-static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
-
-const struct hop_flow_kind nxcp_flow_kind = {
-	.state_bytes = sizeof(struct xcp_flow),
-	.entries = &nxcp_flow_entries,
-	.start = nxcp_flow_start,
-	.changed = note_stage,
-};
-
 /* A flow has one user: on a switch, the old congestion control closes before the new one opens. */
 static bool take_part(struct xcp_flow *xf, struct sock *sk)
 {
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = hop_flow_state_stage(xf) == HOP_STAGE_SUPPORTED && !xf->sk;
+	taken = hop_flow_state_stage(xf) == HOP_STAGE_SUPPORTED && (!xf->sk || xf->room);
 	if (taken) {
 		u32 headers;
 
@@ -66,9 +57,10 @@ void nxcp_flow_make_room(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
 
-	if (xf->room || READ_ONCE(xf->sk))
+	if (READ_ONCE(xf->sk) || hop_flow_state_stage(xf) != HOP_STAGE_SUPPORTED)
 		return;
-	xf->room = true;
+	WRITE_ONCE(xf->room, true);
+	WRITE_ONCE(xf->sk, sk);
 	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
 }
@@ -78,10 +70,29 @@ static void take_room_back(struct sock *sk, struct xcp_flow *xf)
 {
 	if (!xf->room)
 		return;
-	xf->room = false;
+	WRITE_ONCE(xf->room, false);
 	hop_shim_close_sock(sk, xf->no_gso);
 	hop_shim_release(sk, XCP_HDR_BYTES);
 }
+
+/* Context: the lock of the socket, which may belong to a connection of another VRF. */
+static void nxcp_flow_leave(struct sock *sk, void *flow)
+{
+	struct xcp_flow *xf = flow;
+
+	if (xf->sk == sk)
+		take_room_back(sk, xf);
+}
+
+static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
+
+const struct hop_flow_kind nxcp_flow_kind = {
+	.state_bytes = sizeof(struct xcp_flow),
+	.entries = &nxcp_flow_entries,
+	.start = nxcp_flow_start,
+	.changed = note_stage,
+	.leave = nxcp_flow_leave,
+};
 
 static void enter_sock(struct sock *sk, struct xcp_flow *xf)
 {

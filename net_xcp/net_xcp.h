@@ -146,8 +146,8 @@ struct nxcp_net {
  * @room: the socket uses another congestion control and its data leaves room for answers; protected
  *	by the socket lock
  * @vars: state of the carrier's algorithm, xcp_carrier.h
- * @sk: socket of the congestion control while it uses the flow; hooks only compare it and never
- *	dereference it
+ * @sk: socket of the congestion control while it uses the flow, or the one with @room; hooks only
+ *	compare it and never dereference it
  *
  * With struct hop_flow the size is 256 bytes; one byte more would take 512.
  */

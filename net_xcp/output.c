@@ -218,7 +218,7 @@ static void output_established(struct nxcp_net *xn, struct sk_buff *skb,
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		output_ack(xn, skb, seg, flow);
-	else if (READ_ONCE(xf->sk) == sk)
+	else if (READ_ONCE(xf->sk) == sk && !READ_ONCE(xf->room))
 		output_data(xn, skb, seg, sk, flow);
 	else
 		output_answer(xn, skb, seg, sk, flow);

@@ -51,6 +51,9 @@ struct tcphdr;
  * @entries: number of entries of this kind that are not freed yet; changed by hop_core
  * @start: initialises a new private state, which is zeroed before
  * @changed: called after the stage of discovery has changed, under the RCU read lock
+ * @leave: called when an entry is removed before its connection ends: gives back what the carrier
+ *	has reserved in the socket, which may be another connection's; under the lock of the socket,
+ *	with BH off; NULL: not needed
  * @stop: called when the last reference to the entry is released; readers may still use the state
  *	until an RCU grace period has ended; NULL: not needed
  */
@@ -60,6 +63,7 @@ struct hop_flow_kind {
 	void (*start)(void *state);
 	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 			enum hop_stage to);
+	void (*leave)(struct sock *sk, void *state);
 	void (*stop)(void *state);
 };
 
@@ -307,7 +311,8 @@ void hop_flow_put(struct hop_flow *flow);
  * hop_flow_retire() - remove all flows of a carrier that is unloaded
  * @kind: the carrier, which adds no flows any more
  *
- * Returns once no entry of this kind exists and no function of it is called any more.
+ * Sockets get back what the carrier has reserved in them, except for those that a process uses all
+ * the time. Returns once no entry of this kind exists and no function of it is called any more.
  *
  * Context: process; may sleep.
  */

@@ -17,7 +17,7 @@ import hosts
 import shims
 import wire
 from shims import REFUSALS, TOO_BIG, finish, fragments, insert, ip_bytes, listen, quoted_error, \
-    set_next, truncate
+    refuse, set_next, truncate
 from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
@@ -835,6 +835,58 @@ def forged_syn(tun, version):
     listener.close()
 
 
+def blind_errors(tun, version):
+    """Errors that quote another sequence number end nothing; one about data in flight does."""
+    sysctl("int_forward", 1)
+    drive_reset()
+    before = counts()
+    caller = Caller(tun, version, 51450, answer=False)
+    # Our header has 60 bytes.
+    refuse(tun, version, caller.syn, 60, seq=2)
+    refuse(tun, version, caller.syn, 60, seq=-1)
+    tap.equal(f"IPv{version} ICMP with a wrong sequence number for our SYN: no other SYN",
+              tun.read(20), [])
+    caller.answer(hello())
+    caller.data(MSS)
+
+    def sent():
+        caller.sock.send(bytes(MSS - 60))
+        return next(p for p in caller.peer.read(2) if p.size and p.dscp == 0)
+
+    def acknowledge(packet):
+        caller.acked += packet.size
+        caller.peer.send(ACK, ack=caller.acked)
+        caller.peer.read(2)
+
+    packet = sent()
+    refuse(tun, version, packet, 60, seq=1 << 20)
+    acknowledge(packet)
+    refuse(tun, version, packet, 60, kinds=1)
+    packet = sent()
+    tap.claim(f"IPv{version} ICMP with a wrong or an old sequence number: headers go on",
+              packet.shim and "icmp_refused" not in grown(before), f"{grown(before)}")
+    refuse(tun, version, packet, 60, kinds=1)
+    acknowledge(packet)
+    tap.equal(f"IPv{version} ICMP about data in flight: no more headers",
+              (sent().shim, grown(before).get("icmp_refused")), (None, 1))
+    caller.close()
+    sysctl("int_forward", 0)
+    time.sleep(61)
+    listener, before = listen(version), counts()
+    peer = Talker(tun, version, 51460)
+    answer, = peer.knock(listener, hello())
+    refuse(tun, version, answer, len(answer.shim), seq=1)
+    refuse(tun, version, answer, len(answer.shim), seq=-1)
+    peer.send(ACK)
+    peer.send(ACK, payload=b"x")
+    peer.wire.read(50)
+    got = grown(before)
+    tap.equal(f"IPv{version} ICMP with a wrong sequence number for our SYN-ACK: it goes on",
+              (got.get("icmp_refused"), got.get("peer_supported")), (None, 1))
+    peer.send(RST | ACK, pos=1)
+    listener.close()
+
+
 def spoofed_synack(tun, version):
     """A SYN-ACK that answers no SYN of ours tells no cookie."""
     caller = Caller(tun, version, 51500, answer=False)
@@ -872,6 +924,7 @@ def main():
         options(tun, version)
         inband(tun, version)
         forged_syn(tun, version)
+        blind_errors(tun, version)
         spoofed_synack(tun, version)
     return tap.done()
 

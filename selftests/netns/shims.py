@@ -2,6 +2,7 @@
 """Our headers between IP and TCP, byte by byte: packets with a header, fragments of these, and
 ICMP errors about them; a peer and a caller that use headers. wire.py has the TCP part.
 """
+import copy
 import os
 import select
 import socket
@@ -119,6 +120,20 @@ def quoted_error(version, packet, kind, code, info, keep):
     check = inet_sum(addresses + struct.pack("!II", len(body), 58) + body)
     body = body[:2] + struct.pack("!H", check) + body[4:]
     return finish(struct.pack("!IHBB", 6 << 28, 0, 58, 64) + addresses + body)
+
+
+def refuse(tun, version, packet, shim_bytes, seq=0, kinds=None):
+    """Send the errors by which a packet of the stack is refused, or the first `kinds` of them.
+
+    shim_bytes: length of its header; seq: what is added to its sequence number in the quote.
+    """
+    at = ip_bytes(packet.raw) + shim_bytes + 4
+    number = (struct.unpack_from("!I", packet.raw, at)[0] + seq) % 2**32
+    quoted = copy.copy(packet)
+    quoted.raw = packet.raw[:at] + struct.pack("!I", number) + packet.raw[at + 4:]
+    for kind, code in REFUSALS[version][:kinds]:
+        tun.write(quoted_error(version, quoted, kind, code, 40 if kind == 4 else 0,
+                               shim_bytes + 8))
 
 
 def counts(carrier):

@@ -14,8 +14,8 @@ import time
 import hosts
 import shims
 import wire
-from shims import REFUSALS, TOO_BIG, finish, fragments, ip_bytes, listen, quoted_error, set_next, \
-    truncate
+from shims import REFUSALS, TOO_BIG, finish, fragments, ip_bytes, listen, quoted_error, refuse, \
+    set_next, truncate
 from wire import ACK, RST, SYN, Peer
 
 XCP = 63
@@ -486,18 +486,43 @@ def forged_syn(tun, version):
     listener.close()
 
 
-def blind_error(tun, version):
-    """An error that quotes another sequence number ends nothing."""
+def blind_errors(tun, version):
+    """Errors that quote another sequence number end nothing; one about data in flight does."""
+    before = counts()
     caller = Caller(tun, version, 51200)
+    refuse(tun, version, caller.syn, len(UNKNOWN), seq=2)
+    refuse(tun, version, caller.syn, len(UNKNOWN), seq=-1)
+    tap.equal(f"IPv{version} ICMP with a wrong sequence number for our SYN: no other SYN",
+              tun.read(20), [])
     caller.answer(UNKNOWN)
     packet = caller.data(MSS)[0]
-    at = ip_bytes(packet.raw) + 20 + 4
-    packet.raw = packet.raw[:at] + b"\xde\xad\xbe\xef" + packet.raw[at + 4:]
-    tun.write(quoted_error(version, packet, *REFUSALS[version][0], 0, 60))
-    caller.peer.send(ACK, ack=980)
-    tap.equal(f"IPv{version} ICMP with a wrong sequence number: XCP goes on",
-              {p.shim is None for p in caller.data(MSS) if p.size}, {False})
+    refuse(tun, version, packet, len(UNKNOWN), seq=1 << 20)
+    caller.peer.send(ACK, ack=MSS)
+    refuse(tun, version, packet, len(UNKNOWN), kinds=1)
+    packets = [p for p in caller.data(MSS) if p.size]
+    tap.equal(f"IPv{version} ICMP with a wrong or an old sequence number: XCP goes on",
+              (len(packets) > 0, [p.shim is None for p in packets].count(True),
+               counts()["icmp_refused"] - before["icmp_refused"]), (True, 0, 0))
+    refuse(tun, version, packets[0], len(UNKNOWN), kinds=1)
+    caller.peer.send(ACK, ack=MSS + sum(p.size for p in packets))
+    tap.equal(f"IPv{version} ICMP about data in flight: plain data",
+              ({p.shim for p in caller.data(MSS) if p.size},
+               counts()["icmp_refused"] - before["icmp_refused"]), ({None}, 1))
     caller.close()
+    time.sleep(61)
+    listener, before = listen(version), counts()
+    peer = Talker(tun, version, 51250)
+    answer, = peer.knock(listener, UNKNOWN)
+    refuse(tun, version, answer, len(UNKNOWN), seq=1)
+    refuse(tun, version, answer, len(UNKNOWN), seq=-1)
+    peer.send(ACK)
+    peer.send(ACK, payload=b"x")
+    peer.wire.read(50)
+    tap.equal(f"IPv{version} ICMP with a wrong sequence number for our SYN-ACK: XCP goes on",
+              {k: counts()[k] - before[k] for k in ("icmp_refused", "peer_supported")},
+              {"icmp_refused": 0, "peer_supported": 1})
+    peer.send(RST | ACK, pos=1)
+    listener.close()
 
 
 def too_big(tun, version):
@@ -586,7 +611,7 @@ def main():
         fuzz(tun, version)
         raw_socket(version)
         asking(tun, version)
-        blind_error(tun, version)
+        blind_errors(tun, version)
         forged_syn(tun, version)
         refused(tun, version)
         too_big(tun, version)

@@ -158,7 +158,7 @@ static int __net_init nint_net_init(struct net *net)
 	in->net = net;
 	nint_knobs_default(in);
 	spin_lock_init(&in->unsupported.lock);
-	nint_starters_start(in);
+	spin_lock_init(&in->starters_lock);
 	in->counts = __alloc_percpu(INT_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
 	if (!in->counts)
 		return -ENOMEM;

@@ -270,7 +270,6 @@ struct nint_foreign {
  * @sysctl: the sysctls
  * @unsupported: cache of peers without support
  * @starters_lock: protects @starters
- * @starters_seed: key of the hash that finds the place of a client
  * @starters: flow counts of devices; NULL: none yet
  */
 struct nint_net {
@@ -293,7 +292,6 @@ struct nint_net {
 	struct hop_sysctl sysctl;
 	struct hop_unsupported unsupported;
 	spinlock_t starters_lock;	/* protects @starters */
-	u32 starters_seed;
 	struct nint_starters *starters[INT_STARTERS];
 };
 
@@ -559,7 +557,6 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 			const struct hop_flow_key *key, struct nint_receiver *r, bool answer,
 			u64 now_ns);
-void nint_starters_start(struct nint_net *in);
 void nint_starters_free(struct nint_net *in);
 
 /* answer.c */

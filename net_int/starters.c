@@ -4,8 +4,8 @@
  * their bottleneck. The law is in int_receiver.h.
  */
 #include <linux/jhash.h>
-#include <linux/random.h>
 #include <linux/slab.h>
+#include <net/netns/hash.h>
 
 #include "net_int.h"
 
@@ -54,7 +54,7 @@ u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 			u64 now_ns)
 {
 	const u32 client = jhash2((const u32 *)key->peer.s6_addr32, ARRAY_SIZE(key->peer.s6_addr32),
-				  in->starters_seed) % INT_STARTERS_CLIENTS;
+				  net_hash_mix(in->net)) % INT_STARTERS_CLIENTS;
 	struct nint_starters *s;
 	bool clipped = false;
 	u32 flows = answer ? 0 : r->counted;
@@ -70,12 +70,6 @@ u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 	if (clipped)
 		nint_count(in, INT_COUNT_N_CLIPPED);
 	return flows;
-}
-
-void nint_starters_start(struct nint_net *in)
-{
-	spin_lock_init(&in->starters_lock);
-	in->starters_seed = get_random_u32();
 }
 
 void nint_starters_free(struct nint_net *in)

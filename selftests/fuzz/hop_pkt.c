@@ -3,15 +3,30 @@
 #include "packet.h"
 #include <hopcc/lib/hop_pkt.h>
 
-static void check_wire(const struct sk_buff *skb)
+static void check_wire(const struct sk_buff *skb, u32 overhead_bytes)
 {
-	const u32 overhead_bytes = fuzz_range(0, 1024);
 	const struct hop_pkt_wire wire = hop_pkt_wire(skb, overhead_bytes);
 
 	FUZZ_CLAIM(wire.segs_pkts >= 1);
 	FUZZ_CLAIM(wire.bytes >= skb->len && wire.bytes <= S32_MAX);
+	/* Whatever the packet says of its headers */
+	FUZZ_CLAIM(wire.bytes <= skb->len + (u64)wire.segs_pkts *
+		   (overhead_bytes + VLAN_HLEN + HOP_PKT_HDR_MAX_BYTES));
 	FUZZ_CLAIM(hop_pkt_hdr_bytes(skb) <= skb->len);
 	FUZZ_CLAIM(skb_is_gso(skb) || wire.segs_pkts == 1);
+}
+
+/* A GSO packet of 64 kB, whose headers end anywhere; of UDP, which is not read. */
+static void check_long(const struct sk_buff *skb)
+{
+	struct sk_buff packet = *skb;
+
+	packet.len = U16_MAX;
+	packet.transport_header = fuzz_range(0, packet.len);
+	packet.inner_transport = fuzz_range(0, packet.len);
+	packet.shared.gso_size = fuzz_range(1, 1500);
+	packet.shared.gso_type &= ~(SKB_GSO_TCPV4 | SKB_GSO_TCPV6);
+	check_wire(&packet, 24);
 }
 
 static void check_inner(const struct sk_buff *skb)
@@ -60,7 +75,8 @@ static void fuzz_once(void)
 	while (at < FRAME_MAX_BYTES && fuzz_has_more() && fuzz_flag())
 		frame[at++] = fuzz_byte();
 	draw_packet(frame, &skb);
-	check_wire(&skb);
+	check_wire(&skb, fuzz_range(0, 1024));
+	check_long(&skb);
 	check_inner(&skb);
 	check_mark(&skb);
 	free_packet(&skb);

@@ -101,19 +101,28 @@ static __always_inline bool hop_pkt_has_behind(const struct sk_buff *skb, const 
 	       likely((const u8 *)(ip + 1) + bytes <= skb_tail_pointer(skb));
 }
 
+/*
+ * The longest headers that are counted for each segment: Ethernet with two tags and four labels (38),
+ * VXLAN in IPv6 (70), IPv6 and our longest header (40 + 160), TCP (60), rounded up. The user of a tap
+ * or of a virtual machine chooses where the transport header is: 64 kB in front of it and segments of
+ * one byte would make one packet 2 GB in the port's estimates.
+ */
+#define HOP_PKT_HDR_MAX_BYTES 384
+
 /**
  * hop_pkt_hdr_bytes() - get the length of the headers of a GSO packet that each segment repeats
  * @skb: a GSO packet
  *
  * Context: softirq, qdisc lock.
- * Return: bytes from the start of the frame to the end of the transport header;
- * 0 if that cannot be read.
+ * Return: bytes from the start of the frame to the end of the transport header, at most
+ * HOP_PKT_HDR_MAX_BYTES; 0 if that cannot be read.
  */
 static noinline __maybe_unused unsigned int hop_pkt_hdr_bytes(const struct sk_buff *skb)
 {
 	const unsigned int type = skb_shinfo(skb)->gso_type;
 	struct tcphdr buf;
 	const struct tcphdr *th;
+	unsigned int max_bytes;
 	int offset;
 
 	if (!skb_transport_header_was_set(skb))
@@ -121,10 +130,11 @@ static noinline __maybe_unused unsigned int hop_pkt_hdr_bytes(const struct sk_bu
 	offset = skb->encapsulation ? skb_inner_transport_offset(skb) : skb_transport_offset(skb);
 	if (offset < 0)
 		return 0;
+	max_bytes = min_t(unsigned int, HOP_PKT_HDR_MAX_BYTES, skb->len);
 	if (!(type & (SKB_GSO_TCPV4 | SKB_GSO_TCPV6)))
-		return min_t(unsigned int, offset + sizeof(struct udphdr), skb->len);
+		return min_t(unsigned int, offset + sizeof(struct udphdr), max_bytes);
 	th = skb_header_pointer(skb, offset, sizeof(buf), &buf);
-	return th ? min_t(unsigned int, offset + __tcp_hdrlen(th), skb->len) : 0;
+	return th ? min_t(unsigned int, offset + __tcp_hdrlen(th), max_bytes) : 0;
 }
 
 /**
@@ -193,7 +203,7 @@ static __always_inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *sk
 		return wire;
 	hdr_bytes = hop_pkt_hdr_bytes(skb);
 	wire.segs_pkts = hop_pkt_segs(skb, hdr_bytes);
-	/* A forged GSO packet could claim 2^19 segments of 2^16 header bytes: saturate. */
+	/* A BIG TCP packet could claim 2^19 segments, and the overhead has no low bound: saturate. */
 	wire.bytes = min_t(u64, S32_MAX, skb->len + (u64)wire.segs_pkts * overhead_bytes +
 			   (u64)(wire.segs_pkts - 1) * hdr_bytes);
 	return wire;

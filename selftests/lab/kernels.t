@@ -149,9 +149,9 @@ def test_cpus(folder):
     tap.claim("refused: more kernels than CPUs", "as many CPUs" in error, error)
     with contextlib.ExitStack() as other, contextlib.ExitStack() as held:
         guest.lock_cpu(folder, 0, other)
-        told, found = waiting(folder, held, other.close)
-    tap.claim("a group waits until it has all its CPUs", len(told) == 1 and "waiting for 2 CPUs" in told[0]
-              and sorted(found) == [0, 1], f"{told} {found}")
+        said, found = waiting(folder, held, other.close)
+    tap.claim("a group waits until it has all its CPUs", len(said) == 1 and "waiting for 2 CPUs" in said[0]
+              and sorted(found) == [0, 1], f"{said} {found}")
     free = []
 
     def look():
@@ -160,10 +160,10 @@ def test_cpus(folder):
 
     with contextlib.ExitStack() as other, contextlib.ExitStack() as held:
         guest.lock_cpu(folder, 0, other)
-        told, found = waiting(folder, held, look)
+        said, found = waiting(folder, held, look)
     tap.claim("and holds none meanwhile", free == [[1]] * guest.GROUP_ATTEMPTS, str(free[:3]))
     tap.claim("after a while it takes CPUs with other guests, one for each kernel, and says so",
-              "1 of 2 CPUs have another guest" in told[-1] and sorted(found) == [0, 1], f"{told} {found}")
+              "1 of 2 CPUs have another guest" in said[-1] and sorted(found) == [0, 1], f"{said} {found}")
 
 
 def waiting(folder, held, meanwhile):

@@ -68,6 +68,8 @@ def main():
         tap.equal(f"the {name} is text", "\n".join(page.words).count(words), count)
     tap.result("b" not in tags and "script" not in tags, "no tag comes from a scenario", str(sorted(set(tags))))
     tap.equal("pictures are drawn, not shown as text", tags.count("svg"), PICTURES)
+    titles = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
+    tap.equal("each picture of one run says its seed", [t for t in titles if not t.endswith(", seed 1")], [])
     decisions = [attrs["class"] for tag, attrs in page.tags if tag == "td" and "class" in attrs]
     tap.equal("a claim that holds and one that does not", decisions, ["pass", "fail"])
     return tap.done()

@@ -28,29 +28,68 @@ def lab(*words):
     return subprocess.run([f"{TOP}/tools/lab/lab", "judge", *map(str, words)], capture_output=True, text=True, cwd=TOP)
 
 
-def ranks_of(better, *lines):
-    """Ranks in one column; lines: (mean, half of the interval, bytes, unfinished transfers)."""
+def cell(values):
+    """A figure: a value a seed, or one that is the same in six seeds."""
+    values = values if isinstance(values, list) else [values] * 6
+    return referee.Cell({seed: value if isinstance(value, referee.Sample) else referee.Sample(value)
+                         for seed, value in enumerate(values, 1)})
+
+
+def table_of(better, *lines):
+    """One column; lines: (values, bytes, unfinished transfers)."""
     made = referee.Table("made", "made", [Column(title="made", metric="drops", better=better)], [
-        referee.Line(str(number), [referee.Cell(mean, half)], [], set(), received, *unfinished)
-        for number, (mean, half, received, *unfinished) in enumerate(lines)])
+        referee.Line(str(number), [cell(values)], [], set(), received, *unfinished)
+        for number, (values, received, *unfinished) in enumerate(lines)])
     referee.rank(made)
-    return [line.cells[0].rank for line in made.lines]
+    return made
+
+
+def ranks_of(better, *lines):
+    """The rank of each line, or its best and its worst rank where it is undecided."""
+    cells = [line.cells[0] for line in table_of(better, *lines).lines]
+    return [c.best if c.best == c.worst else (c.best, c.worst) for c in cells]
+
+
+HEAVY = [1, 2000, 5, 40, 3, 300]
+DRAWN = [referee.Sample(value, [value / 9, value * 9]) for value in (10, 11, 12, 10, 11, 12)]
 
 
 def ranking():
-    nan = math.nan
+    nan, inf = math.nan, math.inf
     for what, found, wanted in (
-            ("less is better", ranks_of("low", (1, nan, 9), (3, nan, 9), (2, nan, 9)), [1, 3, 2]),
-            ("more is better", ranks_of("high", (1, nan, 9), (3, nan, 9), (2, nan, 9)), [3, 1, 2]),
-            ("intervals that overlap are equal", ranks_of("low", (1, 0.6, 9), (2, 0.6, 9), (4, 0.1, 9)), [1, 1, 3]),
-            ("a difference below 2 % is none", ranks_of("high", (0.99, nan, 9), (1, nan, 9), (0.97, nan, 9)), [1, 1, 3]),
-            ("what was not measured is last", ranks_of("low", (nan, nan, 9), (math.inf, nan, 9), (5, nan, 9)), [3, 2, 1]),
-            ("who delivers nothing is last", ranks_of("low", (0, nan, 0), (7, nan, 9), (nan, nan, nan)), [2, 1, 2]),
-            ("who delivers less than half of the best is last", ranks_of("low", (0, nan, 4), (7, nan, 9), (8, nan, 5)), [3, 1, 2]),
-            ("who leaves transfers unfinished is behind", ranks_of("low", (0, nan, 9, 1), (7, nan, 9), (1, nan, 9, 2)), [2, 1, 3]),
-            ("but before who does not deliver", ranks_of("low", (5, nan, 9, 1), (7, nan, 9), (0, nan, 1)), [2, 1, 3]),
-            ("a column without `better` has no ranks", ranks_of("", (1, nan, 9), (2, nan, 9)), [0, 0])):
+            ("less is better", ranks_of("low", (1, 9), (3, 9), (2, 9)), [1, 3, 2]),
+            ("more is better", ranks_of("high", (1, 9), (3, 9), (2, 9)), [3, 1, 2]),
+            ("a difference below 2 % is none", ranks_of("high", (0.99, 9), (1, 9), (0.97, 9)), [1, 1, 3]),
+            ("what depends on the seed is undecided", ranks_of("low", (HEAVY, 9), (30, 9), (31, 9)), [(1, 3), (1, 2), (2, 3)]),
+            ("a ratio that is the same in each seed is not", ranks_of("low", ([2 * v for v in HEAVY], 9), (HEAVY, 9)), [2, 1]),
+            ("it is undecided also where more is better", ranks_of("high", (HEAVY, 9), (30, 9)), [(1, 2), (1, 2)]),
+            ("below six seeds all but the same is undecided", ranks_of("low", ([1] * 5, 9), ([2] * 5, 9), ([2] * 5, 9)),
+             [(1, 3), (1, 2), (1, 2)]),
+            ("only seeds that both have are compared", ranks_of("low", ([1] * 6 + [99] * 6, 9), (2, 9)), [1, 2]),
+            ("few transfers that differ are no difference", ranks_of("low", (DRAWN, 9), (20, 9)), [(1, 2), (1, 2)]),
+            ("many drops are more than none", ranks_of("low", (0, 9), (7, 9), (0, 9)), [1, 3, 1]),
+            ("what was not measured is last", ranks_of("low", (nan, 9), (inf, 9), (5, 9)), [3, 2, 1]),
+            ("what never happened in a seed is worst", ranks_of("high", ([9] * 5 + [inf], 9), (5, 9), (4, 9)), [3, 1, 2]),
+            ("who delivers nothing is last", ranks_of("low", (0, 0), (7, 9), (nan, nan)), [2, 1, 2]),
+            ("who delivers less than half of the best is last", ranks_of("low", (0, 4), (7, 9), (8, 5)), [3, 1, 2]),
+            ("who leaves transfers unfinished is behind", ranks_of("low", (0, 9, 1), (7, 9), (1, 9, 2)), [2, 1, 3]),
+            ("but before who does not deliver", ranks_of("low", (5, 9, 1), (7, 9), (0, 1)), [2, 1, 3]),
+            ("a column without `better` has no ranks", ranks_of("", (1, 9), (2, 9)), [0, 0])):
         tap.equal(f"ranks: {what}", found, wanted)
+
+
+def words():
+    made = table_of("low", (HEAVY, 9), (30, 9), (31, 9))
+    tap.equal("an undecided rank is printed as such", [row[1] for row in referee.rows_of(made)[1:]],
+              ["1.0 to 2.0, undecided", "1.0 to 3.0, undecided", "2.0 to 3.0, undecided"])
+    tap.equal("a wide interval is no first rank, and has no negative end", [row[2] for row in referee.rows_of(made)[1:]],
+              ["30.00", "22.50 (1.00 to 2000.00)", "31.00"])
+    tap.equal("whose ranks are undecided is run with more seeds", referee.undecided([made]), {"made": {"0", "1", "2"}})
+    tap.equal("a decided one is not", referee.undecided([table_of("low", (1, 9), (2, 9))]), {"made": set()})
+    for most, ends in ((12, [6, 12]), (3, [3]), (6, [6]), (20, [6, 12, 20])):
+        seeds = [list(part) for part in referee.rounds(most)]
+        tap.equal(f"at most {most} seeds: rounds until {ends}", ([part[-1] for part in seeds], sum(seeds, [])),
+                  (ends, list(range(1, most + 1))))
 
 
 def refusals():
@@ -70,8 +109,12 @@ def verdict(folder):
     tap.claim("the panic is named", any("panic" in problem for problem in problems["panics"]), str(problems))
     tap.equal("the others are unharmed", [cc for cc in problems if problems[cc]], ["panics"])
     order = [entry["cc"] for entry in found["ranks"]]
-    tap.claim("who floods, stalls or panics is behind", {*order[:2]} == {"reno", "vegas"} and order[2] == "floods", str(order))
+    tap.claim("who stalls or panics is behind", {*order[3:]} == {"stalls", "panics"}, str(order))
     tap.equal("who stalls is no better than who panics", [entry["mean_rank"] for entry in found["ranks"][3:]], [4, 4])
+    drops = {line["cc"]: line["columns"][-1]["value"] for line in found["situations"][0]["lines"]}
+    tap.claim("who floods loses most", drops["floods"] > 10 * max(drops["reno"], drops["vegas"]), str(drops))
+    tap.equal("what one seed shows of the others is undecided", [entry["decided"] for entry in found["ranks"]],
+              [False] * 3 + [True] * 2)
     page = (folder / "report.html").read_text()
     tap.claim("the page has pictures, and the panic", page.count("<svg") >= 4 and "long/panics/1" in page)
     return next(TOP.glob("build/referee/*/tcp_vegas.ko"))
@@ -88,7 +131,7 @@ def starving(folder):
     tap.equal("in every column", [one["rank"] for one in lines["starves"]["columns"]], [3] * 4)
     tap.equal("transfers that did not end are counted", {cc: (line["unfinished"], line["planned"]) for cc, line in lines.items()},
               {"starves": (16, 32), "dctcp": (0, 32), "reno": (0, 32)})
-    tap.equal("they never end", [one["mean"] for one in lines["starves"]["columns"] if one["title"] == "all done after"], [None])
+    tap.equal("they never end", [one["value"] for one in lines["starves"]["columns"] if one["title"] == "all done after"], [None])
     page = (folder / "report.html").read_text()
     tap.claim("table and picture say so", "<td>16 of 32</td>" in page and "starves: 16 of 32 unfinished" in page
               and "<td>never</td>" in page)
@@ -104,6 +147,7 @@ def again(folder, module):
 
 
 ranking()
+words()
 refusals()
 with tempfile.TemporaryDirectory() as name:
     starving(Path(name) / "starving")

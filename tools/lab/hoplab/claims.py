@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from .chance import Redraw
 from .metrics import Measures, metrics
 from .results import Run
 from .schema import Case, Claim
@@ -152,8 +153,9 @@ def case_name(node: ast.expr) -> Any:
     return None
 
 
-def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Sequence[int] | None) -> float:
-    """The formula's value for one run; `runs`: case -> run of the same seed."""
+def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Sequence[int] | None,
+             redraw: Redraw | None = None) -> float:
+    """The formula's value for one run, or for transfers drawn from it; `runs`: case -> run of the same seed."""
     def metric(node: ast.expr, args: list[Any], named: dict[str, Any]) -> Any:
         if isinstance(node, ast.Attribute):
             case, name = case_name(node.value), node.attr
@@ -161,7 +163,7 @@ def evaluate(formula: str | float, own: str, runs: dict[str, Run], window: Seque
             case, name = own, getattr(node, "id")
         if case not in runs:
             raise ValueError(f"case {case!r} was not run")
-        found = getattr(Measures(runs[case], window), name)(*args, **named)
+        found = getattr(Measures(runs[case], window, redraw), name)(*args, **named)
         if math.isinf(found):
             raise Never
         return found

@@ -226,17 +226,25 @@ def cmd_judge(args: Namespace) -> int:
     scenarios = [referee.load(word, there) for word in referee.situations(args.only)]
     out = Path(args.out) if args.out else runner.default_out() / f"referee-{'-'.join(e.cc for e in given)}"
     out.mkdir(parents=True, exist_ok=True)
-    jobs = referee.plan(scenarios, there, args.seeds or default["seeds"], out)
-    progress = runner.Progress(len(jobs))
-    for job in runner.run_all(jobs, args.jobs):
-        progress.step(job)
-    show_verdict(args, jobs, out)
+    jobs: list[Job] = []
+    known: dict[int, referee.Seen] = {}
+    wanted: dict[str, set[str]] | None = None
+    for seeds in referee.rounds(args.seeds or default["seeds"]):
+        added = referee.plan(scenarios, there, seeds, out, wanted)
+        progress = runner.Progress(len(added))
+        for job in runner.run_all(added, args.jobs):
+            progress.step(job)
+        jobs += added
+        found = referee.tables(jobs, known)
+        wanted = referee.undecided(found)
+        if not any(wanted.values()):
+            break
+    show_verdict(args, jobs, found, out)
     return 0
 
 
-def show_verdict(args: Namespace, jobs: list[Job], out: Path) -> None:
+def show_verdict(args: Namespace, jobs: list[Job], found: list[referee.Table], out: Path) -> None:
     from . import report    # matplotlib takes a second to load
-    found = referee.tables(jobs)
     page = report.write_verdict(out / "report.html", jobs, found)
     if args.page:
         pages.fill(args.page, referee.for_pages(found))
@@ -249,6 +257,8 @@ def show_verdict(args: Namespace, jobs: list[Job], out: Path) -> None:
         if one.pairs:
             print("own share of half, beside\n" + "\n".join(table.aligned(referee.pair_rows(one), 1)) + "\n")
     print("ranks\n" + "\n".join(table.aligned(referee.rank_rows(found), 1)))
+    if any(referee.undecided(found).values()):
+        print("a rank from A to B is undecided: it depends on the seeds")
     show_failures(jobs)
     print(f"\n{referee.digest(jobs)}  all {len(jobs)} results\nresults: {out}/*.jsonl; pictures: {page}")
 
@@ -400,7 +410,7 @@ def add_judge(commands: Commands) -> None:
     one.add_argument("--against", action="append", metavar="CC", help="beside this one (cubic reno bbr dctcp); may be repeated")
     one.add_argument("--port", metavar="QDISC", help="what a switch port of 1 Gbit/s has for these")
     one.add_argument("--cc-name", metavar="NAME", help="its name, where its module is not tcp_NAME")
-    one.add_argument("--seeds", type=whole(1, 1000), help="seeds 1 to N (3)", metavar="N")
+    one.add_argument("--seeds", type=whole(1, 1000), help="at most seeds 1 to N (12); from the 7th on while ranks are undecided", metavar="N")
     one.add_argument("--only", action="append", metavar="SITUATION", help="this situation; may be repeated")
     one.add_argument("--jobs", type=whole(1, 1024), default=len(os.sched_getaffinity(0)), help="guests at once")
     one.add_argument("--out", metavar="DIR", help="results (lab-results/referee-CC)")

@@ -12,13 +12,15 @@ import array
 import bisect
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
+from .chance import Redraw
 from .results import Item, Run, Series
 
 # A group's or a port's name; None: all groups, the first sampled port.
 Name = str | None
+T = TypeVar("T")
 # The goodput of a flow that received nothing.
 NOTHING: Series = (array.array("q", [0]), array.array("q", [0]))
 
@@ -45,8 +47,10 @@ def jain_index(values: Sequence[float]) -> float:
 class Measures:
     """The metrics of one run within one window."""
 
-    def __init__(self, run: Run, window_ns: Sequence[int] | None = None) -> None:
+    def __init__(self, run: Run, window_ns: Sequence[int] | None = None, redraw: Redraw | None = None) -> None:
+        """redraw: metrics of transfers are those of such a draw."""
         self.run = run
+        self.redraw = redraw
         low, high = window_ns or run.meta["window_ns"]
         self.window = (low, high)
         self.plan: dict[int, Item] = {f["id"]: f for f in run.meta["flows"]}
@@ -126,13 +130,24 @@ class Measures:
 
     def fcts(self, group: Name) -> list[float]:
         """The completion time of each planned transfer; infinite if it did not end."""
-        return [(f["end_ns"] - f["start_ns"]) / 1e9 if f else math.inf for _, f in self.sized(group)]
+        return self.drawn("fcts", group, lambda: [(f["end_ns"] - f["start_ns"]) / 1e9 if f else math.inf
+                                                  for _, f in self.sized(group)])
+
+    def drawn(self, what: str, group: Name, values: Callable[[], list[T]]) -> list[T]:
+        """A value of each planned transfer, or of each that was drawn."""
+        if (what, group) not in self.run.kept:
+            self.run.kept[what, group] = values()
+        found: list[T] = self.run.kept[what, group]
+        return self.redraw.of(found) if self.redraw else found
 
     def slowdowns(self, group: Name, low_bytes: float = 0, high_bytes: float = math.inf) -> list[float]:
         return [value for size, value in self.slowdowns_by_size(group) if low_bytes <= size < high_bytes]
 
     def slowdowns_by_size(self, group: Name) -> list[tuple[int, float]]:
         """[(bytes, slowdown)]; a transfer that did not end is infinitely slow."""
+        return self.drawn("slowdowns", group, lambda: self.each_slowdown(group))
+
+    def each_slowdown(self, group: Name) -> list[tuple[int, float]]:
         found = []
         for plan, f in self.sized(group):
             ideal_ns = plan["ideal_base_ns"] + plan["bytes"] * 8e9 / plan["ceiling_bps"]
@@ -319,7 +334,7 @@ class Measures:
 
     def done(self, group: Name = None) -> float:
         """= share of a group's planned transfers that ended"""
-        return mean(float(f is not None) for _, f in self.planned(group))
+        return mean(self.drawn("done", group, lambda: [float(f is not None) for _, f in self.planned(group)]))
 
     def unfinished(self, group: Name = None) -> float:
         """= number of a group's planned transfers that did not end"""

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import LabError, claims
+from .chance import Redraw
 from .results import Run
 from .scenario import Scenario
 from .schema import Case, Column
@@ -44,10 +45,10 @@ def load(scenario: Scenario, case: Case, folder: Path) -> dict[int, Run]:
     return found
 
 
-def value(column: Column, case: Case, seed: int, runs: dict[str, dict[int, Run]]) -> float:
+def value(column: Column, case: Case, seed: int, runs: dict[str, dict[int, Run]], redraw: Redraw | None = None) -> float:
     peers = {name: mine[seed] for name, mine in runs.items() if seed in mine}
     try:
-        return claims.evaluate(column.metric, case.name, peers, column.window)
+        return claims.evaluate(column.metric, case.name, peers, column.window, redraw)
     except ValueError:
         return math.nan
 

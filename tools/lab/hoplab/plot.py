@@ -9,6 +9,8 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
+from .chance import Interval
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 WIDTH_IN, HEIGHT_IN = 6.2, 3.3
@@ -16,8 +18,8 @@ POINTS = 1000
 LEGEND = 12
 
 Point = tuple[float, float]
-# A value and half of its confidence interval.
-Interval = tuple[float, float]
+# Bytes, median, 99th percentile, and its confidence interval.
+SlowdownPoint = tuple[float, float, float, Interval]
 
 matplotlib.use("svg")
 matplotlib.rcParams.update({
@@ -70,28 +72,34 @@ def plot(title: str, x_label: str, y_label: str, series: list[tuple[str, list[Po
     return inline(figure, title)
 
 
-def plot_slowdown(title: str, series: dict[str, list[tuple[float, Interval, Interval]]]) -> str:
-    """series: case -> [(bytes, p50, p99)] -> SVG text, empty when there is nothing to show."""
-    series = {case: [p for p in points if math.isfinite(p[2][0])] for case, points in series.items()}
+def plot_slowdown(title: str, series: dict[str, list[SlowdownPoint]]) -> str:
+    """series: case -> its points -> SVG text, empty when there is nothing to show. Infinite is a mark on the upper edge."""
     series = {case: points for case, points in series.items() if len(points) > 1}
-    if not series:
+    if not any(math.isfinite(tail) for points in series.values() for _, _, tail, _ in points):
         return ""
     figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
     axes = figure.add_subplot(title=f"{title}; p99, dashed p50", xlabel="bytes", ylabel="slowdown")
     for number, (case, points) in enumerate(series.items()):
-        sizes, middle, tail = zip(*points)
         colour = COLOURS[number % len(COLOURS)]
-        # Where a seed is alone there is no interval; nothing is faster than alone.
-        error = [[min(e, max(v - 1, 0)) if e == e else 0 for v, e in tail],
-                 [e if e == e else 0 for _, e in tail]]
-        axes.errorbar(sizes, [v for v, _ in tail], error, marker=".", capsize=2, color=colour,
-                      label=case if number < LEGEND else None)
-        axes.plot(sizes, [v for v, _ in middle], linestyle="--", color=colour)
+        draw_tail(axes, points, colour, case if number < LEGEND else None)
+        ended = [p for p in points if math.isfinite(p[1])]
+        axes.plot([p[0] for p in ended], [p[1] for p in ended], linestyle="--", color=colour)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.legend(fontsize=8, edgecolor="none", loc="upper left", bbox_to_anchor=(1, 1))
     return inline(figure, title)
+
+
+def draw_tail(axes: Any, points: list[SlowdownPoint], colour: str, label: str | None) -> None:
+    """The 99th percentiles with their intervals; an interval without an upper end has none in the picture either."""
+    ended = [p for p in points if math.isfinite(p[2])]
+    error = [[tail - low if math.isfinite(low) else 0 for _, _, tail, (low, _) in ended],
+             [high - tail if math.isfinite(high) else 0 for _, _, tail, (_, high) in ended]]
+    axes.errorbar([p[0] for p in ended], [p[2] for p in ended], error, marker=".", capsize=2, color=colour, label=label)
+    never = [p[0] for p in points if math.isinf(p[2])]
+    if never:
+        axes.plot(never, [1] * len(never), "^", transform=axes.get_xaxis_transform(), clip_on=False, color=colour)
 
 
 def inline(figure: Any, title: str) -> str:

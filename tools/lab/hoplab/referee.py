@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """The referee: congestion controls in every situation of scenarios/referee, ranked against each other."""
+import enum
+import functools
 import hashlib
+import itertools
 import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import LabError, pages, runner, scenario
+from . import LabError, chance, pages, runner, scenario
 from .entrants import Entrant
 from .metrics import Measures, mean
 from .results import Run
 from .runner import Choice, Job
 from .scenario import Scenario
 from .schema import Column
-from .slowdown import finite, interval
+from .slowdown import finite
 
 FOLDER = "referee"
 HEAD_OF_RANKS = "mean rank"
@@ -28,26 +30,91 @@ MARGIN = 0.02
 
 
 @dataclass
+class Sample:
+    """One figure of one run."""
+    value: float
+    redrawn: list[float] = field(default_factory=list)  # the same of REDRAWS draws of its transfers, if it is of transfers
+
+    def replicate(self, number: int) -> float:
+        return self.redrawn[number % len(self.redrawn)] if self.redrawn else self.value
+
+
+@dataclass
 class Cell:
-    """One figure of one entrant: over seeds its mean and half of the 95 % confidence interval."""
-    mean: float
-    half: float     # NaN where there is one seed
-    rank: int = 0   # 1 + the number of entrants that are better; 0: not ranked
+    """One figure of one entrant: over seeds the median and its 95 % confidence interval."""
+    seeds: dict[int, Sample]
+    best: int = 0       # the best rank that it may have: 1 + the number of entrants that are better; 0: not ranked
+    worst: int = 0      # the worst one: with those of which it is undecided
+
+    @functools.cached_property
+    def value(self) -> float:
+        return chance.middle([sample.value for sample in self.seeds.values()])
+
+    @functools.cached_property
+    def interval(self) -> chance.Interval:
+        samples = list(self.seeds.values())
+        return chance.over_seeds(len(samples), lambda place, number: samples[place].replicate(number))
 
     @property
-    def edges(self) -> tuple[float, float]:
-        half = self.half if math.isfinite(self.half) else 0
-        return self.mean - half, self.mean + half
+    def rank(self) -> float:
+        return (self.best + self.worst) / 2
 
-    def beats(self, other: "Cell", better: str) -> bool:
-        """True if it is better than the other by more than both intervals, and MARGIN; what was not measured is worst."""
-        if math.isnan(self.mean) or math.isnan(other.mean):
-            return not math.isnan(self.mean)
-        difference = abs(self.mean - other.mean)
-        if math.isfinite(difference) and difference < MARGIN * max(abs(self.mean), abs(other.mean)):
-            return False
-        (low, high), (other_low, other_high) = self.edges, other.edges
-        return low > other_high if better == "high" else high < other_low
+
+class Order(enum.Enum):
+    """What is known of two figures."""
+    BETTER = "better"
+    EQUAL = "equal"             # the difference is below MARGIN
+    WORSE = "worse"
+    UNDECIDED = "undecided"     # it depends on the seeds
+
+
+def compare(own: Cell, other: Cell, better: str) -> Order:
+    """
+    Compare by the ratio of the two in each seed, as all have the same plan in a seed: by the interval of its median.
+    What was not measured is worst; behind all else is what never happened, in one of the seeds.
+    """
+    for is_worst in (math.isnan, math.isinf):
+        if is_worst(own.value) or is_worst(other.value):
+            if is_worst(own.value) and is_worst(other.value):
+                return Order.EQUAL
+            return Order.WORSE if is_worst(own.value) else Order.BETTER
+    pairs = [(own.seeds[seed], other.seeds[seed]) for seed in own.seeds if seed in other.seeds]
+    if better == "high":
+        pairs = [(second, first) for first, second in pairs]
+    return order_of(pairs)
+
+
+def order_of(pairs: Sequence[tuple[Sample, Sample]]) -> Order:
+    """The order of a pair of figures in the same seeds, of which the smaller is better."""
+    ratios = [chance.ratio(first.value, second.value) for first, second in pairs]
+    if set(ratios) == {1.0}:
+        return Order.EQUAL
+    if any(one.redrawn for pair in pairs for one in pair):
+        low, high = chance.over_seeds(len(pairs), lambda place, number: chance.ratio(
+            pairs[place][0].replicate(number), pairs[place][1].replicate(number)))
+    else:
+        low, high = chance.over_seeds(len(pairs), lambda place, _: ratios[place])
+    if high < 1 - MARGIN:
+        return Order.BETTER
+    if low > 1 / (1 - MARGIN):
+        return Order.WORSE
+    return Order.EQUAL if low >= 1 - MARGIN and high <= 1 / (1 - MARGIN) else Order.UNDECIDED
+
+
+@dataclass
+class Ranks:
+    """A rank: between the two others, which are equal where it is decided."""
+    rank: float
+    best: float
+    worst: float
+
+    @property
+    def words(self) -> str:
+        return f"{self.best:.1f}" if self.best == self.worst else f"{self.best:.1f} to {self.worst:.1f}"
+
+    @property
+    def is_decided(self) -> bool:
+        return self.best == self.worst
 
 
 @dataclass
@@ -62,8 +129,10 @@ class Line:
     planned: int = 0        # planned transfers with a size
 
     @property
-    def rank(self) -> float:
-        return mean(c.rank for c in self.cells if c.rank)
+    def ranks(self) -> "Ranks":
+        """The means over its columns."""
+        ranked = [c for c in self.cells if c.best]
+        return Ranks(mean(c.rank for c in ranked), mean(c.best for c in ranked), mean(c.worst for c in ranked))
 
 
 @dataclass
@@ -97,16 +166,31 @@ def load(word: str, entrants: Sequence[Entrant]) -> Scenario:
                                 for one in alone for other in entrants if other.cc != one["cc"]])
 
 
-def plan(scenarios: list[Scenario], entrants: Sequence[Entrant], seeds: int, out: Path) -> list[Job]:
-    """All runs. Only runs with a foreign congestion control load its modules, which may be faulty."""
+def plan(scenarios: list[Scenario], entrants: Sequence[Entrant], seeds: Iterable[int], out: Path,
+         wanted: Mapping[str, set[str]] | None = None) -> list[Job]:
+    """
+    The runs of all entrants, or in each situation of those that are wanted. Only runs with a foreign congestion control
+    load its modules, which may be faulty.
+    """
     modules = {e.cc: e.modules for e in entrants}
     jobs = []
-    for seed in range(1, seeds + 1):
+    for seed in seeds:
         for job in runner.plan(scenarios, Choice(seed=seed), out):
+            if wanted is not None and job.case.params["cc"] not in wanted.get(job.scenario.name, ()):
+                continue
             there = (modules[job.case.params[key]] for key in ("cc", "other") if key in job.case.params)
             job.modules = [folder for folder in there if folder]
             jobs.append(job)
     return jobs
+
+
+def rounds(most: int) -> Iterator[range]:
+    """The seeds of each round: as many as there were before are added while a rank is undecided."""
+    ends = [min(chance.SEEDS_LEAST, most)]
+    while ends[-1] < most:
+        ends.append(min(2 * ends[-1], most))
+    for before, end in zip([0, *ends], ends):
+        yield range(before + 1, end + 1)
 
 
 def digest(jobs: Iterable[Job]) -> str:
@@ -120,7 +204,7 @@ def digest(jobs: Iterable[Job]) -> str:
 @dataclass
 class Seen:
     """What is kept of a run."""
-    values: list[float]     # a column each
+    samples: list[Sample]   # a column each
     became: set[str]
     bytes: float            # received of the entrant's own flows
     unfinished: int = 0     # planned transfers that did not end
@@ -129,45 +213,63 @@ class Seen:
 
 def seen(columns: Sequence[Column], job: Job) -> Seen:
     if not job.file:
-        return Seen([math.nan] * len(columns), set(), math.nan)
+        return Seen([Sample(math.nan) for _ in columns], set(), math.nan)
     run = Run(job.file)
     cc = job.case.params["cc"]
     own = {flow["id"] for flow in run.meta["flows"] if flow["cc"] == cc}
-    values = [pages.value(column, job.case, job.seed, {job.case.name: {job.seed: run}}) for column in columns]
+    samples = [sample_of(column, job, run) for column in columns]
     received = sum(totals[-1] for flow, (_, totals) in run.goodput.items() if flow in own)
     ended = [record is not None for plan, record in Measures(run).sized(None) if plan["id"] in own]
-    return Seen(values, {f["cc"] for f in run.flows if f["id"] in own and f["cc"]} - {cc}, received,
+    return Seen(samples, {f["cc"] for f in run.flows if f["id"] in own and f["cc"]} - {cc}, received,
                 ended.count(False), len(ended))
 
 
-def tables(jobs: Iterable[Job]) -> list[Table]:
-    """The figures of all runs, ranked."""
+def sample_of(column: Column, job: Job, run: Run) -> Sample:
+    runs = {job.case.name: {job.seed: run}}
+    found = Sample(pages.value(column, job.case, job.seed, runs))
+    for number in range(chance.REDRAWS if column.better else 0):
+        redraw = chance.Redraw(f"{job.seed}/{number}")
+        value = pages.value(column, job.case, job.seed, runs, redraw)
+        if not redraw.used:
+            break
+        found.redrawn.append(value)
+    return found
+
+
+def tables(jobs: Iterable[Job], known: dict[int, Seen]) -> list[Table]:
+    """The figures of all runs, ranked. known: what was seen of jobs before, by id()."""
     by_scenario: dict[str, list[Job]] = {}
     for job in jobs:
         by_scenario.setdefault(job.scenario.name, []).append(job)
-    return [table(mine) for mine in by_scenario.values()]
+    return [table(mine, known) for mine in by_scenario.values()]
 
 
-def table(jobs: list[Job]) -> Table:
-    """The figures of one situation."""
+def together(samples: list[Sample]) -> Sample:
+    """Where an entrant met several others in a seed: the mean over them."""
+    return samples[0] if len(samples) == 1 else Sample(mean(sample.value for sample in samples))
+
+
+def table(jobs: list[Job], results: dict[int, Seen]) -> Table:
+    """The figures of one situation; results: of the jobs that were seen before."""
     first = jobs[0]
     made = Table(first.scenario.name, first.scenario.title, first.case.columns)
-    results = {id(job): seen(made.columns, job) for job in jobs}
+    results |= {id(job): seen(made.columns, job) for job in jobs if id(job) not in results}
     for cc in dict.fromkeys(job.case.params["cc"] for job in jobs):
         mine = [job for job in jobs if job.case.params["cc"] == cc]
-        # Where it met several others: a seed's value is the mean over them.
-        by_seed = [[results[id(job)].values for job in mine if job.seed == seed]
-                   for seed in dict.fromkeys(job.seed for job in mine)]
-        cells = [Cell(*interval(mean(values[i] for values in one) for one in by_seed)) for i in range(len(made.columns))]
-        made.lines.append(Line(cc, cells, [job.outcome.problem for job in mine if job.outcome.problem],
-                               set().union(*(results[id(job)].became for job in mine)),
-                               mean(results[id(job)].bytes for job in mine),
-                               sum(results[id(job)].unfinished for job in mine),
-                               sum(results[id(job)].planned for job in mine)))
+        by_seed: dict[int, list[Seen]] = {}
+        for job in mine:
+            by_seed.setdefault(job.seed, []).append(results[id(job)])
+        found = [result for those in by_seed.values() for result in those]
+        cells = [Cell({seed: together([one.samples[i] for one in those]) for seed, those in by_seed.items()})
+                 for i in range(len(made.columns))]
+        made.lines.append(Line(
+            cc, cells, [job.outcome.problem for job in mine if job.outcome.problem],
+            set().union(*(one.became for one in found)), mean(one.bytes for one in found),
+            sum(one.unfinished for one in found), sum(one.planned for one in found)))
         for other in dict.fromkeys(job.case.params.get("other") for job in mine):
             if other is not None:
-                made.pairs[cc, other] = Cell(*interval(
-                    results[id(job)].values[0] for job in mine if job.case.params["other"] == other))
+                made.pairs[cc, other] = Cell({job.seed: results[id(job)].samples[0] for job in mine
+                                              if job.case.params["other"] == other})
     rank(made)
     return made
 
@@ -187,47 +289,71 @@ def rank(made: Table) -> None:
     least_bytes = best * (LEAST_SHARE_BESIDE if made.pairs else LEAST_SHARE)
     classes = {id(line): class_of(line, least_bytes) for line in made.lines}
     for index, column in enumerate(made.columns):
-        for line in made.lines if column.better else []:
-            cell, own = line.cells[index], classes[id(line)]
-            cell.rank = 1 + sum(classes[id(other)] < own or
-                                classes[id(other)] == own < 2 and other.cells[index].beats(cell, column.better)
-                                for other in made.lines if other is not line)
+        cells = [line.cells[index] for line in made.lines if column.better]
+        for cell in cells:
+            cell.best = cell.worst = 1
+        for (one, cell), (other, other_cell) in itertools.combinations(zip(made.lines, cells), 2):
+            classed = (classes[id(one)], classes[id(other)])
+            count(cell, other_cell, ordered(*classed) if classed[0] != classed[1] or classed[0] == 2 else
+                  compare(cell, other_cell, column.better))
 
 
-def overall(found: Sequence[Table]) -> list[tuple[str, float, list[float]]]:
-    """(entrant, mean over the situations of its mean ranks, these), the best first."""
-    ccs = list(dict.fromkeys(line.cc for one in found for line in one.lines))
-    ranks = {cc: [next((line.rank for line in one.lines if line.cc == cc), math.nan) for one in found] for cc in ccs}
-    made = [(cc, mean(r for r in ranks[cc] if not math.isnan(r)), ranks[cc]) for cc in ccs]
-    return sorted(made, key=lambda entry: entry[1])
+def ordered(one: int, other: int) -> Order:
+    return Order.EQUAL if one == other else Order.BETTER if one < other else Order.WORSE
+
+
+def count(cell: Cell, other: Cell, order: Order) -> None:
+    """Put the order of two entrants into their ranks."""
+    if order is Order.UNDECIDED:
+        cell.worst += 1
+        other.worst += 1
+    for behind in [other] * (order is Order.BETTER) + [cell] * (order is Order.WORSE):
+        behind.best += 1
+        behind.worst += 1
+
+
+def undecided(found: Sequence[Table]) -> dict[str, set[str]]:
+    """situation -> the entrants that have an undecided rank there"""
+    return {one.name: {line.cc for line in one.lines if any(c.best < c.worst for c in line.cells)} for one in found}
+
+
+def overall(found: Sequence[Table]) -> list[tuple[str, Ranks, list[Ranks | None]]]:
+    """(entrant, means over the situations of its ranks, these), the best first."""
+    made = []
+    for cc in dict.fromkeys(line.cc for one in found for line in one.lines):
+        each = [next((line.ranks for line in one.lines if line.cc == cc), None) for one in found]
+        there = [r for r in each if r is not None and not math.isnan(r.rank)]
+        made.append((cc, Ranks(mean(r.rank for r in there), mean(r.best for r in there), mean(r.worst for r in there)), each))
+    return sorted(made, key=lambda entry: entry[1].rank)
 
 
 # --- as tables ---
 
 def words(column: Column, cell: Cell) -> str:
-    text = pages.show(column, cell.mean)
-    spread = pages.show(column, cell.half) if math.isfinite(cell.half) and math.isfinite(cell.mean) else ""
-    # An interval that is less than what is shown of the mean says nothing.
-    if not spread or cell.half < 0.005 * abs(cell.mean) or not re.search("[1-9]", spread):
+    text, (low, high) = pages.show(column, cell.value), cell.interval
+    # An interval that is less than what is shown of the figure says nothing.
+    if not math.isfinite(cell.value) or math.isnan(low) or high - low < 0.01 * abs(cell.value):
         return text
-    return f"{text} ± {spread}"
+    ends = [pages.show(column, end) for end in (low, high)]
+    return text if ends == [text] * 2 else f"{text} ({ends[0]} to {ends[1]})"
 
 
 def rank_rows(found: Sequence[Table]) -> list[list[str]]:
     rows = [["", HEAD_OF_RANKS, *(one.name for one in found)]]
     for cc, all_of_them, each in overall(found):
-        rows.append([cc, f"{all_of_them:.1f}", *("-" if math.isnan(r) else f"{r:.1f}" for r in each)])
+        rows.append([cc, all_of_them.words, *("-" if r is None else r.words for r in each)])
     return rows
 
 
 def rows_of(one: Table) -> list[list[str]]:
     planned = any(line.planned for line in one.lines)
-    rows = [["", "rank", *(column.title for column in one.columns), *["unfinished"] * planned]]
-    for line in sorted(one.lines, key=lambda line: line.rank):
+    rows = [["", "rank", *(column.title for column in one.columns), *["unfinished"] * planned, "seeds"]]
+    for line in sorted(one.lines, key=lambda line: line.ranks.rank):
         name = f"{line.cc}, then {', '.join(sorted(line.became))}" if line.became else line.cc
         unfinished = f"{line.unfinished} of {line.planned}" if line.unfinished else "0"
-        rows.append([name, f"{line.rank:.1f}", *(words(*pair) for pair in zip(one.columns, line.cells)),
-                     *[unfinished] * planned])
+        rows.append([name, line.ranks.words if line.ranks.is_decided else f"{line.ranks.words}, undecided",
+                     *(words(*pair) for pair in zip(one.columns, line.cells)), *[unfinished] * planned,
+                     str(len(line.cells[0].seeds))])
     return rows
 
 
@@ -253,14 +379,26 @@ def for_pages(found: Sequence[Table]) -> dict[str, list[str]]:
     return made
 
 
+def rank_json(ranks: Ranks, name: str) -> dict[str, Any]:
+    return {name: finite(ranks.rank), "best": finite(ranks.best), "worst": finite(ranks.worst),
+            "decided": ranks.is_decided}
+
+
+def cell_ranks(cell: Cell) -> dict[str, Any]:
+    return rank_json(Ranks(cell.rank, cell.best, cell.worst), "rank")
+
+
 def as_json(found: Sequence[Table], whole: str) -> dict[str, Any]:
     return {
         "digest": whole,
-        "ranks": [{"cc": cc, "mean_rank": finite(all_of_them), **{one.name: finite(r) for one, r in zip(found, each)}}
+        "ranks": [{"cc": cc, **rank_json(all_of_them, "mean_rank"),
+                   **{one.name: rank_json(r, "rank") if r else None for one, r in zip(found, each)}}
                   for cc, all_of_them, each in overall(found)],
         "situations": [{"name": one.name, "title": one.title, "lines": [
             {"cc": line.cc, "became": sorted(line.became), "problems": line.problems,
              "planned": line.planned, "unfinished": line.unfinished, "columns": [
                 {"title": column.title, "metric": column.metric, "better": column.better or None,
-                 "mean": finite(cell.mean), "ci95": finite(cell.half), "rank": cell.rank or None}
+                 "value": finite(cell.value), "low": finite(cell.interval[0]), "high": finite(cell.interval[1]),
+                 "seeds": [finite(sample.value) for sample in cell.seeds.values()],
+                 **(cell_ranks(cell) if cell.best else {})}
                 for column, cell in zip(one.columns, line.cells)]} for line in one.lines]} for one in found]}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """One HTML file with tables and plots, which loads nothing; plots for documents as files of their own."""
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from markupsafe import Markup
 from . import referee, slowdown, table
 from .claims import Decision
 from .metrics import Measures
-from .plot import Interval, Point, cdf, plot, plot_slowdown
+from .plot import Point, SlowdownPoint, cdf, plot, plot_slowdown
 from .results import Run
 from .runner import Job
 
@@ -58,7 +58,7 @@ def write_verdict(path: Path, jobs: list[Job], found: list[referee.Table]) -> Pa
             first[job.scenario.name].append(Run(job.file))
     path.write_text(PAGES.get_template("referee.html.j2").render(
         sections=[section(name, mine, []) for name, mine in first.items() if mine],
-        runs=len(jobs), seeds=len({job.seed for job in jobs}), digest=referee.digest(jobs), ranks=referee.rank_rows(found),
+        runs=len(jobs), seed=jobs[0].seed, digest=referee.digest(jobs), ranks=referee.rank_rows(found),
         problems=[(job.label, job.outcome.problem) for job in jobs if job.outcome.problem],
         found={one.name: [referee.rows_of(one), *([referee.pair_rows(one)] if one.pairs else [])] for one in found}))
     return path
@@ -82,11 +82,11 @@ def slowdown_plots(rows: list[slowdown.Row]) -> Iterator[tuple[list[str], str]]:
     The 99th percentile and the median over the size: a plot for cases that differ in the last word.
     Yields (words that name it, SVG).
     """
-    together: dict[tuple[str, str], dict[str, list[tuple[float, Interval, Interval]]]] = {}
+    together: dict[tuple[str, str], dict[str, list[SlowdownPoint]]] = {}
     for row in (r for r in rows if not r.is_all):
         first, _, last = row.case.rpartition("-")
         points = together.setdefault((row.group, first), {}).setdefault(last, [])
-        points.append((row.size_bytes, row.slowdown[50], row.slowdown[99]))
+        points.append((row.size_bytes, row.slowdown[50], row.slowdown[99], row.intervals[99]))
     for (group, first), by_case in together.items():
         picture = plot_slowdown(f"slowdown by size: {group}{f', {first}' if first else ''}", by_case)
         if picture:
@@ -98,20 +98,27 @@ def plots(runs: list[Run]) -> Iterator[str]:
     first: dict[str, Run] = {}
     for run in runs:
         first.setdefault(run.meta["case"], run)
+    seed = seeds_of(first.values())
     for port in dict.fromkeys(p for r in runs for p in r.meta["ports"]):
         having = {c: r for c, r in first.items() if port in r.queue}
-        yield plot(f"queue of {port} over time", "ms", "packets",
+        yield plot(f"queue of {port} over time, {seed}", "ms", "packets",
                    [(c, queue_points(r, port)) for c, r in having.items()])
-        yield plot(f"queue of {port}, distribution in the window", "packets", "share of time",
+        yield plot(f"queue of {port}, distribution in the window, {seed}", "packets", "share of time",
                    [(c, cdf(Measures(r).samples(port))) for c, r in having.items()], steps=True)
     for case, run in first.items():
-        yield plot(f"throughput by flow: {case}", "ms", "Mbit/s", throughput(run))
+        yield plot(f"throughput by flow: {case}, {seeds_of([run])}", "ms", "Mbit/s", throughput(run))
     for group in dict.fromkeys(f["group"] for r in runs for f in r.meta["flows"] if f["bytes"]):
         measured = {c: Measures(r) for c, r in first.items()
                     if group in (f["group"] for f in r.meta["flows"])}
-        yield plot(f"completion times: {group}", "ms", "share of planned transfers",
+        yield plot(f"completion times: {group}, {seed}", "ms", "share of planned transfers",
                    [(finished(c, m, group), cdf([v * 1e3 for v in m.fcts(group)])) for c, m in measured.items()],
                    log_x=True, steps=True, top=1.02)
+
+
+def seeds_of(runs: Iterable[Run]) -> str:
+    """The seeds that a picture shows."""
+    seeds = sorted({run.meta["seed"] for run in runs})
+    return f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
 
 
 def finished(case: str, m: Measures, group: str) -> str:

@@ -41,6 +41,7 @@ class Run:
         self.hosts: dict[str, Item] = {}
         self.counters: list[Item] = []
         self.lateness_ns: dict[str, int] = {}   # program -> its longest delay
+        self.kept: dict[tuple[str, str | None], Any] = {}   # values of each transfer, once metrics.py needed them
         number_ = 0
         with open(path) as lines:
             try:

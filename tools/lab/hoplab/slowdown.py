@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Slowdown by flow size: of each seed a quantile, over seeds their mean and its confidence interval."""
+"""Slowdown by flow size: quantiles of all seeds together, and their confidence intervals by the bootstrap."""
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from .metrics import Measures, mean, quantile
+from .chance import Interval, of_quantiles
+from .metrics import Measures, quantile
 from .results import Run
 from .units import NEVER
 
 EDGES_BYTES = (0, 10**3, 3 * 10**3, 10**4, 3 * 10**4, 10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, math.inf)
 SHARES = (50, 95, 99)
 HEAD = ("scenario", "case", "group", "bytes", "flows", "unfinished",
-        *(f"{word}{share}" for share in SHARES for word in ("p", "+-")))
-# Student's t, 97.5 %, by degrees of freedom; beyond the table, by its expansion around the
-# normal quantile (error below 0.001).
-T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-Z_975 = 1.959964
+        *(word for share in SHARES for word in (f"p{share}", "95 %")))
 
 
 @dataclass
@@ -30,7 +26,8 @@ class Row:
     size_bytes: float       # the median size
     flows: int              # in all seeds
     unfinished: int         # flows that did not end: infinitely slow
-    slowdown: dict[int, tuple[float, float]]    # share -> (mean over seeds, half of the 95 % confidence interval)
+    slowdown: dict[int, float]      # share -> quantile of the flows of all seeds
+    intervals: dict[int, Interval]  # share -> its 95 % confidence interval; NaN where a seed is alone
 
     @property
     def is_all(self) -> bool:
@@ -38,7 +35,7 @@ class Row:
 
     def words(self) -> tuple[str, ...]:
         return (self.scenario, self.case, self.group, self.range, str(self.flows), str(self.unfinished),
-                *(show(v) for share in SHARES for v in self.slowdown[share]))
+                *(word for share in SHARES for word in (show(self.slowdown[share]), show_interval(self.intervals[share]))))
 
     @property
     def range(self) -> str:
@@ -53,7 +50,7 @@ class Row:
                 "low_bytes": self.low_bytes, "high_bytes": finite(self.high_bytes),
                 "median_bytes": self.size_bytes, "flows": self.flows, "unfinished": self.unfinished,
                 **{f"p{share}{end}": finite(v) for share in SHARES
-                   for end, v in zip(("", "_ci95"), self.slowdown[share])}}
+                   for end, v in zip(("", "_low", "_high"), (self.slowdown[share], *self.intervals[share]))}}
 
 
 def short(size_bytes: float) -> str:
@@ -68,26 +65,13 @@ def show(value: float) -> str:
     return NEVER if math.isinf(value) else "-" if math.isnan(value) else f"{value:.2f}"
 
 
+def show_interval(ends: Interval) -> str:
+    low, high = map(show, ends)
+    return "-" if math.isnan(ends[0]) else f"{low}..{high}"
+
+
 def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def t_975(freedom: int) -> float:
-    if freedom <= len(T_975):
-        return T_975[freedom - 1]
-    z, v = Z_975, freedom
-    return (z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-            + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3))
-
-
-def interval(values: Iterable[float]) -> tuple[float, float]:
-    """Mean and half of its 95 % confidence interval; NaN where there is one value only."""
-    values = list(values)
-    if len(values) < 2 or math.inf in values:
-        return mean(values), math.nan
-    middle = mean(values)
-    variance = sum((v - middle) ** 2 for v in values) / (len(values) - 1)
-    return middle, t_975(len(values) - 1) * math.sqrt(variance / len(values))
 
 
 def rows(runs: list[Run]) -> list[Row]:
@@ -111,7 +95,7 @@ def row(scenario: str, case: str, group: str, seeds: list[list[tuple[int, float]
     inside = [[pair for pair in pairs if low_bytes <= pair[0] < high_bytes] for pairs in seeds]
     by_seed = [[value for _, value in pairs] for pairs in inside if pairs]
     sizes = [size for pairs in inside for size, _ in pairs]
-    slowdown = {share: interval(quantile(v, share / 100) for v in by_seed) for share in SHARES}
-    unfinished = sum(v == math.inf for values in by_seed for v in values)
-    return Row(scenario, case, group, low_bytes, high_bytes, quantile(sizes, 0.5), len(sizes),
-               unfinished, slowdown)
+    together = [value for values in by_seed for value in values]
+    intervals = of_quantiles(by_seed, [share / 100 for share in SHARES])
+    return Row(scenario, case, group, low_bytes, high_bytes, quantile(sizes, 0.5), len(sizes), together.count(math.inf),
+               {share: quantile(together, share / 100) for share in SHARES}, dict(zip(SHARES, intervals)))

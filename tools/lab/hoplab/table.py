@@ -93,7 +93,7 @@ def show(runs: list[Run], traffic_s: dict[str, float]) -> None:
         print("\n" + "\n".join(aligned(groups)))
     sizes = [slowdown.HEAD] + [r.words() for r in slowdown.rows(runs)]
     if len(sizes) > 1:
-        print("\nslowdown by flow size; over seeds: mean and 95 % confidence interval\n"
+        print("\nslowdown by flow size, of all seeds together, and its 95 % confidence interval\n"
               + "\n".join(aligned(sizes, 4)))
         print()
     print("ceiling: goodput through the first sampled port as a share of its payload rate; "

@@ -223,6 +223,9 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 	struct hop_segment seg;
 	unsigned int i, len_bytes = 0, decision;
 
+	/* IPsec's output calls this hook before a packet of this host has its device. */
+	if (!skb->dev)
+		skb->dev = state->out;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)

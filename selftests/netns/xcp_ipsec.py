@@ -148,6 +148,20 @@ def refused(name, version, outer, proto):
     time.sleep(61)
 
 
+def hosts_tunnel(version):
+    """The hosts themselves encrypt in tunnel mode, as a host does that dials in."""
+    ends = A[version], B[version]
+    protect("a", "b", "esp", "tunnel", ends, ends)
+    for on in (0, 1):
+        switch(on, "a", "b")
+        got = through(version, MB)
+        tap.claim(f"IPv{version} in the hosts' own ESP tunnel, option {'on' if on else 'off'}: exact, with headers",
+                  got["exact"] and got["a"]["out_data"] > 0 and got["b"]["in"] > 0 and
+                  bool(got["a"]["ipsec_out"]) == bool(on), f"{got['a']['out_data']} sent, {got['b']['in']} received")
+    switch(0, "a", "b")
+    lay_open("a", "b")
+
+
 def forged():
     """A router on the path writes another RTT to the copies."""
     protect("e", "x", "esp", "tunnel", (OUTER["e"][4], OUTER["x"][4]), NETS[4])
@@ -240,6 +254,8 @@ def main():
     for version, outer, proto in ((4, 4, "esp"),) if DEBUG else (
             (4, 4, "esp"), (6, 6, "esp"), (4, 6, "esp"), (4, 4, "ah")):
         gateways(version, outer, proto)
+    hosts_tunnel(4)
+    hosts_tunnel(6)
     forged()
     for version, proto in ((4, "esp"), (6, "ah")):
         in_pieces(version, proto)

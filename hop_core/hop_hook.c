@@ -286,6 +286,27 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 	return show_output(hooks, skb, state);
 }
 
+/*
+ * As NF_HOOK() does, but from the hook behind ours on. Ours is no longer found while it is being
+ * unregistered; a packet that came by then is lost.
+ */
+void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	struct nf_hook_entries __rcu *const *all = state->pf == NFPROTO_IPV4 ?
+		state->net->nf.hooks_ipv4 : state->net->nf.hooks_ipv6;
+	const struct nf_hook_entries *e = rcu_dereference(all[state->hook]);
+	struct nf_hook_state rest = *state;
+	unsigned int i = 0;
+
+	while (e && i < e->num_hook_entries && READ_ONCE(e->hooks[i].hook) != hop_hook_output)
+		i++;
+	if (!e || i == e->num_hook_entries)
+		kfree_skb(skb);
+	else if (nf_hook_slow(skb, &rest, e, i + 1) == 1)
+		state->okfn(state->net, state->sk, skb);
+}
+EXPORT_SYMBOL_GPL(hop_hook_pass_on);
+
 static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] = {
 	HOP_HOOK(hop_hook_input_v4, NFPROTO_IPV4, NF_INET_PRE_ROUTING,
 		 NF_IP_PRI_CONNTRACK_DEFRAG - 50),

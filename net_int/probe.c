@@ -2,13 +2,13 @@
 /*
  * Probes, sections 6.2.1 and 7.2, and questions, which have the form of a probe. A probe is built
  * from a data packet that is being sent, since it must use the same path and queue. It is sent
- * directly in front of that packet and passes only the hooks of devices, so it does not come back
- * here.
+ * directly in front of that packet, from this hook on, so it does not come back here.
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
 #include <net/dst.h>
 #include <net/tcp.h>
+#include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"
 #include "segment.h"
@@ -250,7 +250,7 @@ static bool send(const struct nint_control *ctl, struct sk_buff *skb,
 	if (!probe)
 		return false;
 	build(probe, skb, seg, sk, form, slots);
-	state->okfn(state->net, sk, probe);
+	hop_hook_pass_on(probe, state);
 	return true;
 }
 

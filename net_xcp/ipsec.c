@@ -14,6 +14,7 @@
  *
  * A note holds the header while IPsec processes the packet: note.c.
  */
+#include <hopcc/core/hop_hook.h>
 #include <net/xfrm.h>
 
 #include "net_xcp.h"
@@ -118,7 +119,7 @@ static unsigned int enter_segments(struct nxcp_net *xn, struct sk_buff *skb,
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		enter(xn, seg, place);
-		state->okfn(state->net, state->sk, seg);
+		hop_hook_pass_on(seg, state);
 	}
 	return NF_STOLEN;
 }

@@ -5,12 +5,12 @@
  * and ECE is removed from an ACK that acknowledges more than the packet with the mark. A handshake
  * without ECN becomes Not-ECT, too.
  *
- * The hook is after source NAT. Only conntrack's confirmation follows, which is for the first
- * packet of a connection, so a GSO packet that is segmented here misses nothing. The code only
- * reads the socket and only writes packets: below a VRF with a qdisc or a bridge with netfilter the
- * hook runs a second time, in a VRF without the socket lock.
+ * The hook is after source NAT. The code only reads the socket and only writes packets: below a VRF
+ * with a qdisc or a bridge with netfilter the hook runs a second time, in a VRF without the socket
+ * lock.
  */
 #include <net/dsfield.h>
+#include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/inet_ecn.h>
 #include <net/ip.h>
@@ -69,7 +69,7 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 			skb_set_owner_w(seg, sk);
 		if (next)
 			clear_ect(seg);
-		state->okfn(state->net, state->sk, seg);
+		hop_hook_pass_on(seg, state);
 	}
 	sock_put(sk);
 	return NF_STOLEN;

@@ -161,6 +161,18 @@ int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc);
 void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc);
 
 /**
+ * hop_hook_pass_on() - send a packet through the hooks that are behind hop_core's output hook
+ * @skb: a packet that is sent in addition to the hook's one, or in its place; it has a route and
+ *	a device, and skb->data is at its network header
+ * @state: the state of the hook
+ *
+ * Filters of users, net_csig_tag and conntrack's last hook see the packet; then it is sent.
+ *
+ * Context: RCU read lock, within hop_core's hook in POST_ROUTING.
+ */
+void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state);
+
+/**
  * hop_hook_knob() - proc_handler of a sysctl that decides which packets a carrier sees
  * @table: the sysctl, as for proc_douintvec_minmax()
  * @write: true to write the value, false to read it

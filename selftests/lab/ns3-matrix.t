@@ -20,7 +20,8 @@ LIMIT_S = 600
 
 
 def ns3(*words):
-    return subprocess.run([LAB, "ns3", *words], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    return subprocess.run([TOP / "selftests/lib/limit.py", str(LIMIT_S), LAB, "ns3", *words], capture_output=True,
+                          text=True, check=False)
 
 
 def measured(*words):

@@ -38,7 +38,6 @@ SO_RCVBUFFORCE = 33
 TOLERANCE = 0.01
 # The longest interval of sch_csig: everything sent within it is one sample.
 INTERVAL_S = 1
-TRIES = 10
 INT_UNIT_BYTES, INT_TX_UNITS = 4, 1 << 20
 TRACING = "/sys/kernel/tracing"
 INT_AT = 34         # offset of INT's header, behind Ethernet and IPv4
@@ -201,6 +200,13 @@ def csig_tagged():
     return csig.frame(csig.tag(csig.EXPANDED, csig.ABW), *csig.ip(4, 100))
 
 
+def in_time(attempt, *words):
+    """Return what the first attempt found in which the machine was fast enough. The guest's limit bounds them."""
+    while not (found := attempt(*words)):
+        print("# too slow: again", flush=True)
+    return found
+
+
 def csig_try(device, port, words):
     """
     Send traffic of both CPUs in one interval, and a tag after it. Return None if the machine was
@@ -226,15 +232,9 @@ def csig_try(device, port, words):
 def check_csig(device):
     words = "rate 1gbit quantum abw 1kbit"
     port = Port(device, f"csig {words} interval 1s")
-    for _ in range(TRIES):
-        found = csig_try(device, port, words)
-        if found:
-            used, sent = found
-            tap.claim("csig: what is not available is what both queues sent, within 1 %",
-                      near(used, sent), f"used {used}, sent {sent} bytes")
-            break
-    else:
-        tap.claim("csig: the machine gets 400 frames out in a second", False)
+    used, sent = in_time(csig_try, device, port, words)
+    tap.claim("csig: what is not available is what both queues sent, within 1 %",
+              near(used, sent), f"used {used}, sent {sent} bytes")
     shown = port.stats()
     tap.equal("csig: tc shows the same port for either queue",
               [row["tx_bytes"] for row in shown] + qdiscs(shown),
@@ -279,11 +279,7 @@ def xcp_frame():
 
 
 def check_xcp(device):
-    found = next(filter(None, (xcp_try(device) for _ in range(TRIES))), None)
-    if not found:
-        tap.claim("xcp: the machine gets 600 frames out in a second", False)
-        return
-    sent, intervals, shown = found
+    sent, intervals, shown = in_time(xcp_try, device)
     loads = [row["input_bw_bytes_ps"] * row["elapsed_ns"] // 10**9 for row in intervals]
     tap.claim("xcp: the load that either queue sees is the port's, within 1 %",
               len(loads) == QUEUES and all(near(load, sent) for load in loads), f"{loads}, sent {sent}")

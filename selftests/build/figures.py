@@ -6,8 +6,8 @@ quote it.
     figures.py           write the quotations of all pages, and the pictures of fabrics.md's tables
     figures.py --check   print what differs from its source, and change nothing
 
-A quotation is a sentence or row with {} for each figure, and the figures' sources. A picture of a table has the
-table's figures in its <desc>, from which --check knows whether it is the table's.
+A quotation is a sentence or row with {} for each figure, # for each other number that may change, and the figures'
+sources. A picture of a table has the table's figures in its <desc>, from which --check knows whether it is the table's.
 """
 import argparse
 import re
@@ -18,6 +18,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 PAGES = TOP / "Documentation"
 FIGURE = r"(\d[\d.,]*\d|\d)"
+OTHER = r"(?:\d[\d.,]*\d|\d)"
 
 
 class Missing(Exception):
@@ -45,12 +46,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Said:
-    """A figure of a sentence of the source, with {} in its place."""
+    """A figure of a sentence of the source, with {} in its place; the first of them, or another."""
     page: str
     text: str
+    number: int = 0
 
     def read(self, pages):
-        return one_match(pages[self.page], self.page, self.text)[1]
+        return one_match(pages[self.page], self.page, self.text)[self.number + 1]
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def name(cell):
 
 def one_match(text, page, words):
     """The place of a sentence, which may be broken into lines, with a group for each figure."""
-    pattern = re.sub(r"\\\s+", r"\\s+", re.escape(words)).replace(r"\{\}", FIGURE)
+    pattern = re.sub(r"\\\s+", r"\\s+", re.escape(words)).replace(r"\{\}", FIGURE).replace(r"\#", OTHER)
     found = list(re.finditer(pattern, text))
     if len(found) != 1:
         raise Missing(f"{page}: there {len(found)} times: {words}")
@@ -145,10 +147,8 @@ def quotations():
                     (Said("reference/tcp_ldcp.md", "those of LDCP have {} Gbit/s"),))
     yield Quotation("choose.md", "with link loads of {} and more",
                     (Said("conformance/xcp.md", "`figures/xcp-capacity-sweep` | load {} to"),))
-    yield Quotation("figures.md", "`xcp-capacity`, `figures/xcp-capacity-sweep` | utilisation near 1, no drop | load {} to {},",
-                    (Said("conformance/xcp.md", "`figures/xcp-capacity-sweep` | load {} to"),
-                     Said("conformance/xcp.md", "`figures/xcp-capacity-sweep` | load 0.958 to {};")))
     yield from costs()
+    yield from papers()
 
 
 def costs():
@@ -167,11 +167,55 @@ def costs():
     yield Quotation(choose, "| `xcp` | {} | {} bytes | 20 a segment | {}; {} with a header |",
                     (host("xcp"), memory("xcp"), switch("xcp", "plain"), switch("xcp", "header")))
     yield Quotation(choose, "| `hpccpp` | {} to {}; {} at 100 Gbit/s | {} bytes | a probe and an answer per T | {}; {} for a probe |",
-                    (Said("cost.md", "probes took {}, 3.77"), Said("cost.md", "4.69 and {} in six"),
+                    (Said("cost.md", "probes took {}, #,"), Said("cost.md", "# and {} in six"),
                      host("hpccpp, probes, 100 Gbit/s"), memory("hpccpp"), switch("int", "plain"), switch("int", "probe")))
     yield Quotation(choose, "| `csig` | {} | {} bytes | 4 or 8 a packet | {}; {} with a tag |",
                     (host("csig"), memory("csig"), switch("csig", "plain"), switch("csig", "compact tag")))
     yield Quotation(choose, "It costs* little on hosts ({} of CUBIC's instructions)", (host("csig"),))
+
+
+# figures.md's column "measured" by scenario, and the same figures in the results of a page of conformance.
+PAPERS = {
+    "conformance/dctcp.md": (
+        ("ten times DCTCP's queue | CUBIC {} packets", "mean queue # packets | CUBIC on the same port: {} |"),
+        ("| {} of the ceiling (0.94 Gbit/s), queue {} |", "`dctcp-1g` | {} of the ceiling, mean queue {} packets"),
+        ("alpha 0.167 | queue {} to", "queue p95 #, p5 {}, alpha"),
+        ("alpha 0.167 | queue # to {}, alpha", "queue p95 {}, p5 #, alpha"),
+        ("alpha 0.167 | queue # to #, alpha {} |", "queue p95 #, p5 #, alpha {} |"),
+        ("within 20 to 30 ms | Jain {} to {}, {} to {} ms", "| Jain {} to {} in each second, fair within {} to {} ms"),
+        ("TCP 19 ms | {} to {} ms; CUBIC {} to {} ms", "`dctcp-short` | median {} to {} ms | CUBIC {} to {} ms")),
+    "conformance/hpccpp.md": (
+        ("near-zero queue | {}, {}, {}; queue {}, {}, {} packets",
+         "after its start | `hpccpp-single` | {}, {}, {} of the payload rate; mean queue {}, {}, {} packets"),
+        ("about 15 BDP | {} of 15 BDP inband", "`hpccpp-incast` | peak {} and # (N - 1) BDP"),
+        ("of 15 BDP inband, {} by probes", "the same by probes | `hpccpp-incast` | peak {} and"),
+        ("| gone | {} and", "(N + 10) T later {} and # packets in the mean"),
+        ("| gone | # and {} packets in the mean", "by probes | `hpccpp-incast` | peak # and #; {} and # packets"),
+        ("0.9 eta within 3 RTT | {} after 3 RTT (maxStage 0)", "3 RTT after its end {} (maxStage 0)"),
+        ("near the empty path's | {} us of {}; cubic {} us", "`hpccpp-mice` | {} us one way of {}; cubic {} us")),
+    "conformance/xcp.md": (
+        ("`figures/xcp-capacity-sweep` | utilisation near 1, no drop | load {} to {},",
+         "`figures/xcp-capacity-sweep` | load {} to {};"),
+        ("`figures/xcp-delay-sweep` | utilisation near 1, no drop | load {} to {},", "`xcp-delay` | load {} to {} |"),
+        ("no drop, up to {} flows a second", "up to {} short flows a second"),
+        ("every link {} and more", "every link {} and more"),
+        ("| fair | Jain {} from {} RTT on", "`xcp-fair` | Jain {} from {} RTT on"),
+        ("`xcp-rtts` | fair | Jain {} |", "`xcp-rtts` | Jain {} |"),
+        ("within {} % of fair; utilisation {} |", "within {} % of fair in each plateau; utilisation {},"),
+        ("no drop; Reno drops {} |", "load 0.99 and more; Reno drops {} |"),
+        ("equal throughputs | Jain {} and {} |", "no drop, Jain {} and {} |")),
+    "conformance/ldcp.md": (
+        ("the path's rate | {} BDP after two RTT", "is the limit | `ldcp-first` | {},"),
+        ("{}: all done in {} ms of {}; no timeout", "{}: all done in {} ms of {} ideal"),
+        ("deviation {} to", "`figures/ldcp-stable-32` | {}, #, # of"),
+        ("deviation # to {} of", "`figures/ldcp-stable-32` | #, {}, # of")),
+}
+
+
+def papers():
+    for page, pairs in PAPERS.items():
+        for text, source in pairs:
+            yield Quotation("figures.md", text, tuple(Said(page, source, i) for i in range(source.count("{}"))))
 
 
 PICTURES = {"fabric-leafspine-hadoop30.svg": LEAF_SPINE, "fabric-fattree-hadoop30.svg": FAT_TREE}

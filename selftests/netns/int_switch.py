@@ -8,6 +8,7 @@ with stock Linux does, with the speed of the port as a code in the egress ID.
     a 192.0.2.1 [tap0] ---- script: a queue, MBIT ---- [tap0] 192.0.2.2 b
 """
 import collections
+import select
 import struct
 import time
 
@@ -154,6 +155,9 @@ class Switch(relay.Relay):
         sock.setblocking(False)
         sock.connect_ex((ADDRESS[version], listener.getsockname()[1]))
         self.run(0.05)
+        # Only run() passes the handshake's packets: accept() would wait for ever.
+        while not select.select([listener], [], [], 0)[0]:
+            self.run(0.05)
         other = listener.accept()[0]
         listener.close()
         other.setblocking(False)
@@ -164,14 +168,14 @@ class Switch(relay.Relay):
         streams = [Stream(*pair, total) for pair in pairs]
         sinks = {s.sink: s for s in streams}
         writing, reading = list(streams), list(sinks)
-        end = time.monotonic() + limit_s
+        end = hosts.limit_clock() + limit_s
 
         def pull(sock):
             # A socket that is over stays readable.
             if not sinks[sock].pull():
                 reading.remove(sock)
 
-        while reading and time.monotonic() < end:
+        while reading and hosts.limit_clock() < end:
             writing = [s for s in writing if s.push()]
             self.run(step_s, reading, pull)
             meanwhile(sum(s.received for s in streams))

@@ -69,8 +69,8 @@ def twin(version, device, cc, ports):
 
 def idle(carrier):
     """Wait until no flow of an earlier connection is left."""
-    end = time.monotonic() + 60
-    while any(counts(name, carrier)["flows"] for name in "ab") and time.monotonic() < end:
+    end = hosts.limit_clock() + 60
+    while any(counts(name, carrier)["flows"] for name in "ab") and hosts.limit_clock() < end:
         time.sleep(0.5)
 
 

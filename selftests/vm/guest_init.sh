@@ -37,7 +37,11 @@ echo 0 >/run/own_seconds
 	done
 	echo "WATCHDOG: the script ran for $limit_s s" >/dev/ttyS0
 	echo w >/proc/sysrq-trigger
-	ps axf >/dev/ttyS0
+	ps axfww >/dev/ttyS0
+	# Where the processes wait, without the kernel's own.
+	for process in /proc/[0-9]*; do
+		[ ! -s "$process/cmdline" ] || { echo "${process#/proc/}:"; cat "$process/stack"; } >/dev/ttyS0
+	done
 	finish 124
 ) </dev/ttyS0 &
 

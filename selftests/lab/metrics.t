@@ -68,7 +68,7 @@ def transfers():
              for i, group in enumerate(("a", "a", "b"))]
     yield {"type": "meta", "schema": results.SCHEMA, "scenario": "made", "case": "all", "seed": 1, "kernel": "release",
            "title": "", "source": "", "goodput_ns": S, "window_ns": [0, 6 * S], "ports": {}, "flows": flows, "arrivals": ["a"],
-           "claims": [claim(*one) for one in NEVER] + [claim("fct_p(16)", 0.9, 1.1)]}
+           "claims": [claim(*one) for one in NEVER] + [claim("fct_p(16)", 0.9, 1.1), claim("recovery(1gbit)", 1, None)]}
     for number, end_s, done in ((0, 1, True), (0, 6, False), (1, 3, True), (2, 6, False)):
         yield {"type": "flow", "id": number, "start_ns": S // 2 if number else 0, "end_ns": end_s * S, "bytes": 1000 if done else 9,
                "retrans": 0, "done": done}
@@ -94,7 +94,10 @@ def of_transfers(run):
         ("the number that did not", (m.unfinished(), m.unfinished("a"), m.unfinished("b")), (4, 3, 1)),
         ("the number that did", m.transfers(), 2),
         ("no claim about them holds", [d.claim.metric for d in decisions[:len(NEVER)] if d.passed], []),
-        ("one about those that ended does", [d.passed for d in decisions[len(NEVER):]], [True]),
+        ("for the reason", {d.measured for d in decisions if d.claim.metric.startswith("fct_max")},
+         {"fct_max: never: a planned transfer did not end"}),
+        ("one about those that ended does", [d.passed for d in decisions[len(NEVER):]][:1], [True]),
+        ("what else never happened is a value", decisions[-1].passed, True),
         ("the curve of the completion times ends below 1", curve, [(1, 0.2), (2.5, 0.4)]),
         ("and says so", report.finished("all", m, "a"), "all: 3 of 5 unfinished"),
         ("the table has the number", table.row(run)[table.HEAD.index("unfinished")], "4 of 6"),

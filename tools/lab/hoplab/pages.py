@@ -49,6 +49,8 @@ def value(column: Column, case: Case, seed: int, runs: dict[str, dict[int, Run]]
     peers = {name: mine[seed] for name, mine in runs.items() if seed in mine}
     try:
         return claims.evaluate(column.metric, case.name, peers, column.window, redraw)
+    except claims.Never:
+        return math.inf
     except ValueError:
         return math.nan
 

@@ -22,7 +22,7 @@ void hop_count_stage(unsigned long __percpu *counts, const struct hop_stage_coun
 {
 	if (to == HOP_STAGE_SUPPORTED)
 		this_cpu_inc(counts[which->supported]);
-	if (hop_is_given_up(to))
+	if (hop_is_given_up(to) && hop_is_of_peer(event))
 		this_cpu_inc(counts[which->unsupported]);
 	if (event == HOP_EVENT_RESET)
 		this_cpu_inc(counts[which->reset]);

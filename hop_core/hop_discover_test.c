@@ -61,6 +61,10 @@ static const struct stage_case {
 	{ "asked anew where they do not", "SEL", HOP_STAGE_UNSUPPORTED },
 	{ "unsupported stays so", "SEhE", HOP_STAGE_UNSUPPORTED },
 	{ "ICMP for a stranger", "I", HOP_STAGE_NONE },
+	{ "a filter would miss our SYN: asked late", "FEL", HOP_STAGE_LATE },
+	{ "a filter would miss our SYN-ACK", "yFE", HOP_STAGE_UNSUPPORTED },
+	{ "a filter would miss data", "SsEFh", HOP_STAGE_UNSUPPORTED },
+	{ "a filter would miss the answer to it", "ELF", HOP_STAGE_UNSUPPORTED },
 };
 
 static enum hop_event event_of(char letter)
@@ -75,6 +79,7 @@ static enum hop_event event_of(char letter)
 	case 'I': return HOP_EVENT_REFUSED;
 	case 'D': return HOP_EVENT_DECLINED;
 	case 'R': return HOP_EVENT_RESET;
+	case 'F': return HOP_EVENT_HIDDEN;
 	case 'L': return HOP_EVENT_LATE;
 	case 'U': return HOP_EVENT_UNANSWERED;
 	default: return HOP_EVENT_TIMEOUTS;
@@ -180,6 +185,16 @@ static void declined_test(struct kunit *test)
 	}
 }
 
+/* A filter of this host is no fault of the peer, which is not remembered. */
+static void hidden_test(struct kunit *test)
+{
+	enum hop_event event;
+
+	for (event = HOP_EVENT_SYN_OUT; event <= HOP_EVENT_HIDDEN; event++)
+		KUNIT_EXPECT_EQ_MSG(test, hop_is_of_peer(event), event != HOP_EVENT_HIDDEN,
+				    "event %u", event);
+}
+
 static void loss_wait_test(struct kunit *test)
 {
 	static const unsigned int want_s[] = { 15, 30, 60, 60 };
@@ -252,6 +267,7 @@ static struct kunit_case hop_discover_cases[] = {
 	KUNIT_CASE(negotiated_test),
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(declined_test),
+	KUNIT_CASE(hidden_test),
 	KUNIT_CASE(loss_wait_test),
 	KUNIT_CASE(reset_test),
 	KUNIT_CASE(late_test),

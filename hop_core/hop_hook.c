@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
@@ -223,9 +224,13 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 	struct hop_segment seg;
 	unsigned int i, len_bytes = 0, decision;
 
+	/* Of a VRF: the packet comes here again with the device below, behind that one's filters. */
+	if (netif_is_l3_master(state->out))
+		return NF_ACCEPT;
 	/* IPsec's output calls this hook before a packet of this host has its device. */
 	if (!skb->dev)
 		skb->dev = state->out;
+	seg.state = state;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)
@@ -315,7 +320,7 @@ static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] = {
 };
 
 static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
-	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, NF_IP_PRI_CONNTRACK_HELPER + 1);
+	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT);
 
 /* IPv6 extension headers that may stand in front of a carrier's header. */
 static bool may_lead(u8 protocol)
@@ -521,6 +526,7 @@ static struct pernet_operations hop_hook_net_ops = {
  */
 int hop_hook_init(void)
 {
+	hop_filter_init(hop_hook_input_ops, hop_hook_output_ops);
 	return register_pernet_subsys(&hop_hook_net_ops);
 }
 

@@ -6,8 +6,8 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
-#include <linux/netfilter_bridge.h>
 #include <net/addrconf.h>
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/lib/hop_peek.h>
@@ -308,45 +308,9 @@ void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff 
 		hop_flow_event(flow, HOP_EVENT_RESET);
 }
 
-/* Has the device filters that see the packet without our header when it is received again? */
-static bool has_ingress(const struct net_device *dev)
-{
-#ifdef CONFIG_NETFILTER_INGRESS
-	if (rcu_access_pointer(dev->nf_hooks_ingress))
-		return true;
-#endif
-	return compat_has_tc_ingress(dev);
-}
-
-static int is_filtered(struct net_device *dev, struct netdev_nested_priv *unused)
-{
-	return dev_xdp_prog_count(dev) || has_ingress(dev);
-}
-
-bool hop_input_is_hidden(struct net_device *dev, bool opens)
-{
-	struct netdev_nested_priv unused = {};
-
-	if (dev_xdp_prog_count(dev))
-		return true;
-	return opens && !list_empty(&dev->adj_list.lower) &&
-	       netdev_walk_all_lower_dev_rcu(dev, is_filtered, &unused);
-}
-EXPORT_SYMBOL_GPL(hop_input_is_hidden);
-
-/* Return: true if a bridge is passing the packet to PRE_ROUTING (br_netfilter). */
-static bool is_bridged(const struct sk_buff *skb)
-{
-#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
-	return nf_bridge_info_exists(skb);
-#else
-	return false;
-#endif
-}
-
 unsigned int hop_input_show(struct sk_buff *skb)
 {
-	if (!has_ingress(skb->dev) || is_bridged(skb))
+	if (!hop_filter_may_look_again(skb))
 		return NF_ACCEPT;
 	hop_input_again(skb);
 	return NF_STOLEN;

@@ -93,9 +93,21 @@ static void restore_timeout(struct hop_flow *flow, struct sock *sk)
 		inet_csk(sk)->icsk_rto = tcp_timeout_init(sk);
 }
 
-static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, struct sock *sk,
-					   unsigned int payload_bytes)
+/* A filter would miss TCP below the header: the connection does without. */
+static bool is_hidden(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
+		      const struct hop_segment *seg, struct hop_flow *flow)
 {
+	if (!hs->is_hidden || !hs->is_hidden(skb, seg))
+		return false;
+	hop_flow_event(flow, HOP_EVENT_HIDDEN);
+	return true;
+}
+
+static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs,
+					   const struct sk_buff *skb,
+					   const struct hop_segment *seg)
+{
+	struct sock *sk = skb->sk;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
@@ -104,8 +116,10 @@ static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, s
 		flow = find_again(hs, &key, sk);
 		restore_timeout(flow, sk);
 	} else {
-		flow = ask(hs, &key, sk, payload_bytes);
+		flow = ask(hs, &key, sk, seg->payload_bytes);
 	}
+	if (flow && hop_flow_stage(flow) == HOP_STAGE_NONE && is_hidden(hs, skb, seg, flow))
+		return NULL;
 	if (!flow || hop_flow_event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
 		return NULL;
 	shorten_timeout(hs, flow, sk);
@@ -113,7 +127,8 @@ static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs, s
 }
 
 static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs,
-					      const struct sk_buff *skb, const struct tcphdr *th)
+					      const struct sk_buff *skb,
+					      const struct hop_segment *seg)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -122,7 +137,7 @@ static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs
 	if (skb->sk)
 		hop_flow_key_of_sock(&key, hs->kind, skb->sk);
 	else
-		hop_flow_key_of_output(&key, hs->kind, skb, th);
+		hop_flow_key_of_output(&key, hs->kind, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return NULL;
@@ -133,6 +148,8 @@ static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs
 			hop_flow_remove(flow);
 		return NULL;
 	}
+	if (stage == HOP_STAGE_OFFERED && is_hidden(hs, skb, seg, flow))
+		return NULL;
 	if (hop_flow_event(flow, HOP_EVENT_SYNACK_OUT) != HOP_STAGE_ANSWERED)
 		return NULL;
 	return flow;
@@ -141,13 +158,13 @@ static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs
 struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
 				      const struct hop_segment *seg)
 {
-	struct sock *sk = skb->sk;
+	const struct sock *sk = skb->sk;
 
 	if (seg->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			return negotiate_with_synack(hs, skb, hop_segment_tcp(skb, seg));
+			return negotiate_with_synack(hs, skb, seg);
 	} else if (hop_output_is_tcp(sk)) {
-		return negotiate_with_syn(hs, sk, seg->payload_bytes);
+		return negotiate_with_syn(hs, skb, seg);
 	}
 	return NULL;
 }

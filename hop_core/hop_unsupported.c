@@ -116,7 +116,7 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 	/* An answer to a question says nothing about SYNs with a header. */
 	if (to == HOP_STAGE_SUPPORTED && from != HOP_STAGE_LATE)
 		dispel(memory, addr, from == HOP_STAGE_DOUBTFUL);
-	if (hop_is_given_up(to))
+	if (hop_is_given_up(to) && hop_is_of_peer(event))
 		remember(memory, addr, unsupported_s, reason_of(from, event),
 			 !hop_passes_questions(from, event));
 }

@@ -8,7 +8,7 @@
 #include <linux/etherdevice.h>
 #include <linux/mpls.h>
 #include <linux/netdevice.h>
-#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_filter.h>
 
 #include "net_csig_tag.h"
 
@@ -63,9 +63,9 @@ static bool takes_part(const struct ctag_net *cn)
  * An XDP program has seen the frame with its tag and will not see it again. On a trusted port the
  * program must know tags; on any other port a tag could hide a packet from it.
  */
-static bool is_hidden(struct ctag_net *cn, struct net_device *dev)
+static bool is_hidden(struct ctag_net *cn, const struct sk_buff *skb)
 {
-	return !ctag_port_is_trusted(cn, dev->ifindex) && hop_input_is_hidden(dev, true);
+	return !ctag_port_is_trusted(cn, skb->dev->ifindex) && hop_filter_misses_input(skb, true);
 }
 
 /* Returns 0, or the counter of the reason to drop the frame. */
@@ -76,7 +76,7 @@ static int take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form for
 
 	if (inner < 0)
 		return -inner;
-	if (is_hidden(cn, skb->dev))
+	if (is_hidden(cn, skb))
 		return CTAG_IN_HIDDEN;
 	if (!clear_mark(skb))
 		return CTAG_NO_MEMORY;

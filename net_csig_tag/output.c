@@ -6,6 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
+#include <hopcc/core/hop_hook.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -251,12 +252,12 @@ const struct nf_hook_ops ctag_output_hooks[2] = {
 		.hook		= ctag_output,
 		.pf		= NFPROTO_IPV4,
 		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= NF_IP_PRI_CONNTRACK_HELPER + 2,
+		.priority	= HOP_HOOK_OUTPUT_TAG,
 	},
 	{
 		.hook		= ctag_output,
 		.pf		= NFPROTO_IPV6,
 		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= NF_IP6_PRI_CONNTRACK_HELPER + 2,
+		.priority	= HOP_HOOK_OUTPUT_TAG,
 	},
 };

@@ -9,9 +9,10 @@
  * The header is used only on a SYN and on a connection that negotiated, and data must have the
  * cookie that only the peer knows. UDP may contain only data, of a connection of this host. All
  * other packets are left unchanged to the stack; see is_dropped() for what is dropped. The filters
- * behind this hook see TCP; for filters in front of it, see hop_input_is_hidden() and
+ * behind this hook see TCP; for filters in front of it, see hop_filter_misses_input() and
  * hop_input_show().
  */
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
@@ -248,8 +249,8 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 	shim->bytes += before_bytes;
 	why = check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
 							 shim->bytes), shim);
-	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, !shim->flow || shim->hdr.type == INT_TYPE_HANDSHAKE))
+	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_FILTER_TRUST &&
+	    hop_filter_misses_input(skb, !shim->flow || shim->hdr.type == INT_TYPE_HANDSHAKE))
 		return INT_COUNT_IN_HIDDEN;
 	return why;
 }

@@ -129,6 +129,7 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_OUT_PROBE] = "out_probe",
 	[INT_COUNT_OUT_ANSWER] = "out_answer",
 	[INT_COUNT_OUT_OPTION] = "out_option",
+	[INT_COUNT_OUT_HIDDEN] = "out_hidden",
 	[INT_COUNT_NO_ROOM] = "out_no_room",
 	[INT_COUNT_NO_ROUTE] = "out_no_route",
 	[INT_COUNT_NO_MEMORY] = "no_memory",

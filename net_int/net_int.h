@@ -127,6 +127,8 @@ enum nint_reverse {
  * @INT_COUNT_OUT_PROBE: probes sent
  * @INT_COUNT_OUT_ANSWER: answer packets sent
  * @INT_COUNT_OUT_OPTION: answers sent in ACKs
+ * @INT_COUNT_OUT_HIDDEN: packets without a header in front of TCP because a filter would miss TCP
+ *	below it
  * @INT_COUNT_NO_ROOM: headers, probes or options omitted because they would exceed the MTU or TCP's
  *	header
  * @INT_COUNT_NO_ROUTE: answers for which no route was found
@@ -192,6 +194,7 @@ enum nint_count {
 	INT_COUNT_OUT_PROBE,
 	INT_COUNT_OUT_ANSWER,
 	INT_COUNT_OUT_OPTION,
+	INT_COUNT_OUT_HIDDEN,
 	INT_COUNT_NO_ROOM,
 	INT_COUNT_NO_ROUTE,
 	INT_COUNT_NO_MEMORY,
@@ -528,7 +531,11 @@ static inline unsigned int nint_inband_bytes(unsigned int slots, bool encap)
 }
 
 /* wrap.c */
-enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb, u64 now_ns);
+bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state, bool opens);
+bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
+			 const struct nf_hook_state *state);
+enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,
+				  const struct nf_hook_state *state, u64 now_ns);
 unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
 			     unsigned int *growth_bytes);
 unsigned int nint_wrap_tcp_bytes(enum nint_format format, unsigned int slots);

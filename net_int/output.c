@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Packets that leave, in POST_ROUTING behind source NAT, which would take our header for TCP's
- * ports. Flows are found by their socket, independently of NAT.
+ * ports. Flows are found by their socket, independently of NAT. Where a filter behind the hook
+ * would miss TCP below a header, probes collect, which are TCP: see nint_is_hidden().
  */
 #include <net/dst.h>
 #include <hopcc/lib/hop_names.h>
@@ -85,11 +86,17 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 	return true;
 }
 
+static bool hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
+{
+	return nint_is_hidden(skb, seg->state, true);
+}
+
 const struct hop_handshake_ops nint_handshake_ops = {
 	.kind = &nint_flow_kind,
 	/* 125 ms */
 	.wait_shift = 3,
 	.asks = asks,
+	.is_hidden = hides_handshake,
 };
 
 /* UDP provides ports for ECMP. Returns the user's DSCP, which ours replaces. */
@@ -184,6 +191,15 @@ static bool is_given_up(struct int_flow *f, const struct sock *sk)
 	return turn == INT_TURN_GIVE_UP;
 }
 
+/* Lets probes collect for the rest of the connection. */
+static void leave_data(struct int_flow *f)
+{
+	spin_lock_bh(&f->lock);
+	f->probes_only = true;
+	f->forward = INT_FORWARD_PROBE;
+	spin_unlock_bh(&f->lock);
+}
+
 static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct sock *sk, struct hop_flow *flow)
 {
@@ -193,6 +209,10 @@ static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct
 	struct inband i;
 	void *room;
 
+	if (nint_is_hidden(skb, seg->state, false)) {
+		leave_data(f);
+		return;
+	}
 	if (!begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
 		return;
 	bytes = nint_inband_bytes(i.slots, i.encap);

@@ -170,16 +170,17 @@ static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 }
 
 /*
- * The form of probe @id. Only each second one with INT-MD is marked, so that a box that drops such
+ * The form of the probe that leaves. Only each second one with INT-MD is marked, so that a box that drops such
  * probes does not end telemetry. Context: f->lock is held.
  */
-static struct form form_of(const struct int_flow *f, const struct sk_buff *skb, u32 id, u64 now_ns)
+static struct form form_of(const struct int_flow *f, const struct sk_buff *skb,
+			   const struct hop_segment *seg, u64 now_ns)
 {
-	const enum nint_format format = nint_wrap_format(f, skb, now_ns);
+	const enum nint_format format = nint_wrap_format(f, skb, seg->state, now_ns);
 
 	return (struct form) {
 		.format = format,
-		.marked = format == NINT_FORMAT_INTMD && id & 1 &&
+		.marked = format == NINT_FORMAT_INTMD && f->asker.id & 1 &&
 			  f->forward == INT_FORWARD_SOURCE,
 	};
 }
@@ -210,7 +211,7 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 */
 	bytes = write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
-	*form = form_of(f, skb, f->asker.id, now_ns);
+	*form = form_of(f, skb, seg, now_ns);
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
 	if (!has_room(skb, seg, form->format, f->slots, bytes)) {
 		turn = INT_TURN_NO_ROOM;

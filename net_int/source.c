@@ -113,7 +113,8 @@ static bool is_possible(const struct nint_net *in, const struct sk_buff *skb,
 {
 	unsigned int growth_bytes, bytes = nint_wrap_bytes(format, slots, &growth_bytes);
 
-	if (skb_is_gso(skb) || has_header(skb, seg, format) || !hop_shim_fits(skb, bytes))
+	if (skb_is_gso(skb) || has_header(skb, seg, format) || !hop_shim_fits(skb, bytes) ||
+	    nint_wrap_is_hidden(format, skb, seg->state))
 		return false;
 	if (hop_output_has_room(skb, seg->payload_bytes, bytes + growth_bytes))
 		return true;

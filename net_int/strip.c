@@ -8,7 +8,7 @@
  *
  * Nothing proves who inserted it, and nothing needs to: an attacker who sends such a packet could
  * as well send TCP with the same addresses, ports and data, which is what TCP and all filters
- * behind this hook then see. For filters in front of it, see hop_input_is_hidden() and
+ * behind this hook then see. For filters in front of it, see hop_filter_misses_input() and
  * hop_input_show(); INT-MD does not hide TCP's header from them. The metadata itself is used only
  * in a connection that has negotiated telemetry, and only if the sequence and acknowledgment
  * numbers are within its windows.
@@ -17,6 +17,7 @@
  */
 #include <linux/netfilter.h>
 #include <net/dsfield.h>
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
@@ -172,7 +173,7 @@ unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
 	int err;
 
 	/* It may open a connection. */
-	if (READ_ONCE(in->on) != HOP_INPUT_TRUST_FILTERS && hop_input_is_hidden(skb->dev, true)) {
+	if (READ_ONCE(in->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb, true)) {
 		nint_count(in, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}

@@ -9,6 +9,7 @@
  * The room for metadata is that for records: the flow's slots. IOAM needs IPv6. TCP's checksum
  * covers the probe as it is without the additions, but with those of INT-MD: its hops update it.
  */
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_output.h>
 #include <net/dsfield.h>
 #include <net/ipv6.h>
@@ -22,12 +23,35 @@ static const u8 *old_options(const struct sk_buff *skb)
 }
 
 /*
+ * Returns true, and counts it, if a filter would miss TCP below what the format puts in front of
+ * it. @opens: the packet negotiates.
+ */
+bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state, bool opens)
+{
+	const struct nint_net *in = nint_net(state->net);
+
+	if (READ_ONCE(in->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state, opens))
+		return false;
+	nint_count(in, INT_COUNT_OUT_HIDDEN);
+	return true;
+}
+
+/* The same for a format of another vendor, on data or on a probe: INT-MD is behind TCP's header. */
+bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
+			 const struct nf_hook_state *state)
+{
+	return format != NINT_FORMAT_INTMD && nint_is_hidden(skb, state, false);
+}
+
+/*
  * The format of a probe that is sent now with @skb, whose own options may leave no room for it.
  * Context: f->lock is held.
  */
-enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb, u64 now_ns)
+enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,
+				  const struct nf_hook_state *state, u64 now_ns)
 {
-	if (!nint_source_is_on_probe(&f->source, now_ns))
+	if (f->format == NINT_FORMAT_HOPCC || !nint_source_is_on_probe(&f->source, now_ns) ||
+	    nint_wrap_is_hidden(f->format, skb, state))
 		return NINT_FORMAT_HOPCC;
 	if (f->format == NINT_FORMAT_IOAM &&
 	    ioam_insert_bytes(nint_ioam_data_bytes(f->slots), old_options(skb)) >

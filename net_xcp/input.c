@@ -9,9 +9,10 @@
  * The header is used only if the connection has negotiated XCP. A SYN negotiates, and so does any
  * segment within the windows of an established connection. See check() for what is dropped.
  * Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the stack. The
- * filters behind this hook see TCP; for filters before it, see hop_input_is_hidden() and
+ * filters behind this hook see TCP; for filters before it, see hop_filter_misses_input() and
  * hop_input_show().
  */
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
@@ -258,8 +259,8 @@ static enum nxcp_count check(const struct nxcp_net *xn, struct sk_buff *skb,
 	} else if (!is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
 	}
-	if (READ_ONCE(xn->on) != HOP_INPUT_TRUST_FILTERS &&
-	    hop_input_is_hidden(skb->dev, !a->flow || th->syn))
+	if (READ_ONCE(xn->on) != HOP_FILTER_TRUST &&
+	    hop_filter_misses_input(skb, !a->flow || th->syn))
 		return XCP_COUNT_IN_HIDDEN;
 	return XCP_COUNTS;
 }

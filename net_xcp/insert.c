@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Insert a congestion header in a packet, or note it if IPsec's transport mode comes first. */
 
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
+
+/*
+ * @opens: the packet negotiates, or enters a tunnel or IPsec
+ *
+ * Return: true, and count the packet, if a filter would miss what is below a header
+ */
+bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
+		    const struct nf_hook_state *state, bool opens)
+{
+	if (READ_ONCE(xn->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state, opens))
+		return false;
+	nxcp_count(xn, XCP_COUNT_OUT_HIDDEN);
+	return true;
+}
 
 /* Return: the reason why a packet cannot get a header; XCP_COUNTS if there is none */
 static enum nxcp_count find_hindrance(const struct sk_buff *skb, bool transport)

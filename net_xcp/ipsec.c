@@ -51,13 +51,13 @@ static void enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shi
  * through.
  */
 static void insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
-			 const struct hop_shim_place *place)
+			 const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
 	struct nxcp_note note;
 	struct xcp_hdr *h;
 
 	if (!nxcp_note_take(skb, &note) || xfrm_offload(skb) ||
-	    !nxcp_tunnel_may_copy(xn, skb, note.tunnel))
+	    !nxcp_tunnel_may_copy(xn, skb, state, note.tunnel))
 		return;
 	h = nxcp_insert(skb, place);
 	if (!h)
@@ -132,7 +132,7 @@ unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
 	const struct xfrm_state *x = nxcp_ipsec_state(skb);
 
 	if (!x && nxcp_ipsec_is(place->next))
-		insert_noted(xn, skb, place);
+		insert_noted(xn, skb, place, state);
 	if (!x || x->props.mode != XFRM_MODE_TUNNEL || place->next != nxcp_protocol)
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))

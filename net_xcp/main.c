@@ -56,6 +56,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_OUT_ACK] = "out_ack",
 	[XCP_COUNT_OUT_SYN] = "out_syn",
 	[XCP_COUNT_NO_ROOM] = "out_no_room",
+	[XCP_COUNT_OUT_HIDDEN] = "out_hidden",
 	[XCP_COUNT_OUT_GSO] = "out_gso",
 	[XCP_COUNT_NO_MEMORY] = "no_memory",
 	[XCP_COUNT_ACK_NOW] = "ack_now",

@@ -40,6 +40,7 @@
  * @XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
  * @XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
+ * @XCP_COUNT_OUT_HIDDEN: packets without a header because a filter would miss what is below it
  * @XCP_COUNT_OUT_GSO: GSO packets that carried a part of XCP_COUNT_OUT_DATA
  * @XCP_COUNT_NO_MEMORY: packets that could not be made writable for lack of memory
  * @XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
@@ -82,6 +83,7 @@ enum nxcp_count {
 	XCP_COUNT_OUT_ACK,
 	XCP_COUNT_OUT_SYN,
 	XCP_COUNT_NO_ROOM,
+	XCP_COUNT_OUT_HIDDEN,
 	XCP_COUNT_OUT_GSO,
 	XCP_COUNT_NO_MEMORY,
 	XCP_COUNT_ACK_NOW,
@@ -230,6 +232,8 @@ unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb);
 struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
 
 /* insert.c */
+bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
+		    const struct nf_hook_state *state, bool opens);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 
@@ -242,13 +246,14 @@ bool nxcp_sent_has(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int 
 /* tunnel.c */
 bool nxcp_tunnel_is(u8 protocol);
 void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb,
-		       const struct hop_shim_place *place);
+		       const struct hop_shim_place *place, const struct nf_hook_state *state);
 void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
 void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 		       const struct xcp_hdr *outer);
 void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			   const struct xcp_hdr *outer);
-bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel);
+bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
+			  const struct nf_hook_state *state, bool tunnel);
 void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
 
 /* ipsec.c */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sent packets. The hook is in POST_ROUTING after source NAT, which would mistake our header for
- * TCP's ports. Flows are looked up by their socket, independent of NAT.
+ * TCP's ports. Flows are looked up by their socket, independent of NAT. A packet that a filter
+ * behind the hook would no longer recognise as TCP gets no header, see hop_filter_misses_output().
  */
 #include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
@@ -13,10 +14,25 @@
 #define XCP_CC_NAME "xcp"
 
 /* In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. */
-static bool is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb)
+static bool is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff *skb)
 {
 	return nxcp_ipsec_is_unknown(skb) ||
 	       (nxcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
+}
+
+static bool hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
+{
+	return nxcp_is_hidden(nxcp_net(seg->state->net), skb, seg->state, true);
+}
+
+/* Return: true if the connection goes on without headers, because of a filter */
+static bool stops(const struct nxcp_net *xn, const struct sk_buff *skb,
+		  const struct hop_segment *seg, struct hop_flow *flow, bool asks)
+{
+	if (!nxcp_is_hidden(xn, skb, seg->state, asks))
+		return false;
+	hop_flow_event(flow, HOP_EVENT_HIDDEN);
+	return true;
 }
 
 /*
@@ -65,6 +81,7 @@ const struct hop_handshake_ops nxcp_handshake_ops = {
 	/* 250 ms: XCP is also for long paths. */
 	.wait_shift = 2,
 	.asks = asks,
+	.is_hidden = hides_handshake,
 };
 
 static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
@@ -118,7 +135,7 @@ static void output_data(struct nxcp_net *xn, struct sk_buff *skb, const struct h
 	struct xcp_offer offer;
 	struct xcp_hdr *h;
 
-	if (!path_takes_headers(sk, flow))
+	if (!path_takes_headers(sk, flow) || stops(xn, skb, seg, flow, false))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
 		nxcp_count(xn, XCP_COUNT_NO_ROOM);
@@ -135,12 +152,16 @@ static void output_data(struct nxcp_net *xn, struct sk_buff *skb, const struct h
 	trace_xcp_header_out(&flow->key, h);
 }
 
-/* Add a Minimal header with the pending feedback. Return: true if there was room for it */
-static bool answer(struct sk_buff *skb, const struct hop_segment *seg, struct hop_flow *flow)
+/* Add a Minimal header with the pending feedback. Return: true if the packet has it */
+static bool answer(const struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
+		   struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
-	struct xcp_hdr *h = nxcp_insert(skb, &seg->place);
+	struct xcp_hdr *h;
 
+	if (stops(xn, skb, seg, flow, false))
+		return false;
+	h = nxcp_insert(skb, &seg->place);
 	if (!h)
 		return false;
 	spin_lock_bh(&xf->lock);
@@ -158,7 +179,8 @@ static void output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 
 	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
 	case HOP_LATE_QUESTION:
-		send_unknown(xn, skb, seg, &flow->key);
+		if (!stops(xn, skb, seg, flow, true))
+			send_unknown(xn, skb, seg, &flow->key);
 		return;
 	case HOP_LATE_NONE:
 		if (!nxcp_owes(&xf->vars))
@@ -167,7 +189,7 @@ static void output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 	case HOP_LATE_ANSWER:
 		break;
 	}
-	if (answer(skb, seg, flow))
+	if (answer(xn, skb, seg, flow))
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
@@ -193,7 +215,7 @@ static void output_answer(struct nxcp_net *xn, struct sk_buff *skb, const struct
 		spin_lock_bh(&xf->lock);
 		xf->vars.crowded = true;
 		spin_unlock_bh(&xf->lock);
-	} else if (answer(skb, seg, flow)) {
+	} else if (answer(xn, skb, seg, flow)) {
 		count_data(xn, skb);
 	}
 }
@@ -244,8 +266,8 @@ unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (READ_ONCE(xn->ipsec))
 		nxcp_ipsec_begin(skb);
 	if (READ_ONCE(xn->tunnel) && nxcp_tunnel_is(place.next))
-		nxcp_tunnel_enter(xn, skb, &place);
-	if (seg->tcp && !seg->rst && !is_hidden(xn, skb))
+		nxcp_tunnel_enter(xn, skb, &place, state);
+	if (seg->tcp && !seg->rst && !is_below_ipsec(xn, skb))
 		output_segment(xn, skb, seg, state->net);
 	/* nxcp_tunnel_enter() or output_segment() may have added our header. */
 	if (READ_ONCE(xn->tunnel))

@@ -120,13 +120,17 @@ static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *
 				  &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
-/* Return: true if there is room for a header; @tunnel: it is a copy for a tunnel's far end */
-bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel)
+/*
+ * Return: true if the packet may get a header; @tunnel: it is a copy for a tunnel's far end.
+ * Filters may match the protocol of the tunnel or of IPsec.
+ */
+bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
+			  const struct nf_hook_state *state, bool tunnel)
 {
 	enum nxcp_count obstacle = find_obstacle(xn, skb, tunnel);
 
 	if (obstacle == XCP_COUNTS)
-		return true;
+		return !nxcp_is_hidden(xn, skb, state, true);
 	nxcp_count(xn, obstacle);
 	return false;
 }
@@ -148,7 +152,8 @@ void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out)
  * A tunnel's packet is sent: add a copy of the inner header. In IPsec's transport mode the copy
  * would be encrypted with the rest, so there is none.
  */
-void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
+		       const struct nf_hook_state *state)
 {
 	struct nxcp_inner inner;
 	struct xcp_hdr *copy;
@@ -156,7 +161,7 @@ void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 	if (is_forwarded(skb) || nxcp_ipsec_is_transport(skb) || nxcp_ipsec_is_unknown(skb) ||
 	    !find_inner(skb, place->offset_bytes, place->next, &inner))
 		return;
-	if (!nxcp_tunnel_may_copy(xn, skb, true))
+	if (!nxcp_tunnel_may_copy(xn, skb, state, true))
 		return;
 	copy = nxcp_insert(skb, place);
 	if (!copy)

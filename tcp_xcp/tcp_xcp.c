@@ -323,10 +323,26 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
 
+/*
+ * Packets carry no header any more, since a filter of this host or the path does not admit it: no
+ * feedback will come. The window was right for the path, so Reno does not begin with a slow start.
+ */
+static void txcp_lose_headers(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->snd_ssthresh = min(tp->snd_ssthresh, hop_cwnd_pkts(tp));
+	txcp_give_up(sk);
+}
+
 static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
 {
 	const bool reno = xs->v.reno;
 
+	if (!reno && xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED) {
+		txcp_lose_headers(sk);
+		return;
+	}
 	txcp_find_speed(sk, xs);
 	if (reno)
 		txcp_end_reno_round(sk, xs);

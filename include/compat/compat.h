@@ -131,16 +131,26 @@
 	inet6_lookup_listener(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #endif
 
-/* tc's filters on ingress got a field of their own, with BPF's; goes with 6.1. */
+/* tc's filters at a device got a field of their own, with BPF's; goes with 6.1. */
 #if KV(6, 6, 0)
 #ifdef CONFIG_NET_XGRESS
-#define compat_has_tc_ingress(dev) (!!rcu_access_pointer((dev)->tcx_ingress))
+#include <net/tcx.h>
+/* clsact without a filter has an entry, too. */
+static inline bool compat_has_tcx(struct bpf_mprog_entry *entry)
+{
+	return entry && (rcu_access_pointer(tcx_entry(entry)->miniq) ||
+			 READ_ONCE(entry->fp_items[0].prog));
+}
+#define compat_has_tc_ingress(dev) compat_has_tcx(rcu_dereference((dev)->tcx_ingress))
+#define compat_has_tc_egress(dev) compat_has_tcx(rcu_dereference((dev)->tcx_egress))
 #endif
 #elif defined(CONFIG_NET_CLS_ACT)
 #define compat_has_tc_ingress(dev) (!!rcu_access_pointer((dev)->miniq_ingress))
+#define compat_has_tc_egress(dev) (!!rcu_access_pointer((dev)->miniq_egress))
 #endif
 #ifndef compat_has_tc_ingress
 #define compat_has_tc_ingress(dev) false
+#define compat_has_tc_egress(dev) false
 #endif
 
 /* hrtimer_setup() replaced hrtimer_init(); goes when 6.12 does. */

@@ -74,7 +74,7 @@ static void fuzz_once(void)
 			FUZZ_CLAIM(!v.asked);
 			break;
 		case 2:
-			stage = hop_next_stage(stage, fuzz_choice(HOP_EVENT_RESET + 1));
+			stage = hop_next_stage(stage, fuzz_choice(HOP_EVENT_HIDDEN + 1));
 			FUZZ_CLAIM(stage <= HOP_STAGE_DOUBTFUL);
 			FUZZ_CLAIM(xcp_peer(stage) <= XCP_PEER_UNSUPPORTED);
 			break;

@@ -5,7 +5,8 @@ off, or on but without a flow, or with another flow's cookie. With the sysctl of
 such a packet to the stack unchanged. With the sysctl on, TCP must answer it as it would without the
 header, and the header must have no effect. If the host removes a header, its filters must see the
 packet behind the header: XDP (if the kernel has BPF), tc and nftables on ingress, nftables in front
-of and at input. Prints TAP.
+of the carriers' hook, behind it, and at input. For filters of the sender, see sender_filters.py.
+Prints TAP.
 
     the stack under test [tun0] ---- this script, which writes the packets
     u [u-w, or br0 over it] ---- w-u      for filters on a bridge's port, and for frames with a tag
@@ -739,6 +740,9 @@ class Filters:
     ALL = {
         "tc on ingress": with_tc,
         "nftables on ingress": lambda v: nft_filter("netdev", "ingress device tun0 priority 0"),
+        "nftables, the first in PRE_ROUTING":
+            lambda v: nft_filter("inet", "prerouting priority -2147483648"),
+        "nftables at the carriers' priority": lambda v: nft_filter("inet", "prerouting priority -450"),
         "nftables in front of conntrack":
             lambda v: nft_filter("inet", "prerouting priority -300"),
         "nftables at input": lambda v: nft_filter("inet", "input priority 0"),

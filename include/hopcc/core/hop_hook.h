@@ -51,6 +51,10 @@ struct tcp_congestion_ops;
 	HOP_HOOK(function, NFPROTO_IPV6, where, order),			\
 }
 
+/* Priorities in POST_ROUTING: the carriers of headers, and net_csig_tag's behind them. */
+#define HOP_HOOK_OUTPUT		(NF_IP_PRI_CONNTRACK_HELPER + 1)
+#define HOP_HOOK_OUTPUT_TAG	(NF_IP_PRI_CONNTRACK_HELPER + 2)
+
 /**
  * enum hop_hook_order - order in which the carriers see a packet
  * @HOP_HOOK_XCP: net_xcp

@@ -13,14 +13,6 @@ struct nf_hook_state;
 struct sk_buff;
 
 /**
- * HOP_INPUT_TRUST_FILTERS - value of a carrier's sysctl: do not check hop_input_is_hidden()
- *
- * With this value the administrator states that the filters which see packets only as they
- * arrived can parse the carrier's header.
- */
-#define HOP_INPUT_TRUST_FILTERS 2
-
-/**
  * hop_input_is_local() - is a packet for this host?
  * @skb: the packet, with its network header set
  * @state: state of the netfilter hook
@@ -200,26 +192,12 @@ struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
 void hop_input_answer_now(const struct hop_flow_key *key);
 
 /**
- * hop_input_is_hidden() - is there a filter that cannot see the packet without our header?
- * @dev: device that the packet arrived at
- * @opens: the packet may open a connection, or belongs to none
- *
- * An XDP program saw the packet as it arrived, and never sees it without the header. The
- * same holds for all filters of the devices below @dev (the ports of a bond or bridge, or the
- * device of a VLAN). These are examined only if @opens is true, since a bridge may have many
- * ports.
- *
- * Context: RCU read lock.
- * Return: true if there is such a filter.
- */
-bool hop_input_is_hidden(struct net_device *dev, bool opens);
-
-/**
- * hop_input_show() - let the device's filters see a packet whose header was removed
+ * hop_input_show() - let filters in front of the hook see a packet whose header was removed
  * @skb: the packet, as if it had arrived without the header; skb->data at its network header
  *
- * A hook of PRE_ROUTING must call this function last. If tc or nftables filter on ingress, the
- * packet passes these filters again, see hop_input_again().
+ * A hook of PRE_ROUTING must call this function last. If tc or nftables filter on ingress, or in
+ * PRE_ROUTING in front of our hook, the packet passes these filters again: see
+ * hop_filter_may_look_again() and hop_input_again().
  *
  * Context: RCU read lock.
  * Return: NF_ACCEPT if there is no such filter; NF_STOLEN if the packet was passed on.

@@ -6,6 +6,7 @@
 #ifndef HOPCC_CORE_HOP_OUTPUT_H
 #define HOPCC_CORE_HOP_OUTPUT_H
 
+#include <linux/netfilter.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
@@ -16,6 +17,7 @@
 
 /**
  * struct hop_segment - an outgoing packet
+ * @state: state of the hook
  * @place: the place for a header; its @next is 0 if the packet ends within its IP headers, or is
  *	a fragment
  * @tcp: true for a TCP packet of this network namespace; else the other members are not set
@@ -25,6 +27,7 @@
  * @rst: true for a reset, which never gets a header
  */
 struct hop_segment {
+	const struct nf_hook_state *state;
 	struct hop_shim_place place;
 	bool tcp;
 	unsigned int payload_bytes;
@@ -40,11 +43,14 @@ struct hop_segment {
  *	with data
  * @wait_shift: log2 of the part of the usual timeout, 1 s, after which a SYN with a header is sent
  *	again without one
+ * @is_hidden: returns true, and counts it, if a filter would miss TCP below a header that this
+ *	packet of the handshake needs; NULL: the carrier puts nothing in front of TCP
  */
 struct hop_handshake_ops {
 	const struct hop_flow_kind *kind;
 	u8 wait_shift;
 	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
+	bool (*is_hidden)(const struct sk_buff *skb, const struct hop_segment *seg);
 };
 
 /**

@@ -106,6 +106,7 @@ enum hop_stage {
  * @HOP_EVENT_LATE: an ACK with a header that asks was sent or received
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs with such a header were not answered
  * @HOP_EVENT_RESET: a reset that does not know the connection, soon after the handshake
+ * @HOP_EVENT_HIDDEN: a filter of this host would miss TCP below our next header (hop_filter.h)
  */
 enum hop_event {
 	HOP_EVENT_SYN_OUT,
@@ -120,6 +121,7 @@ enum hop_event {
 	HOP_EVENT_LATE,
 	HOP_EVENT_UNANSWERED,
 	HOP_EVENT_RESET,
+	HOP_EVENT_HIDDEN,
 };
 
 /**
@@ -208,6 +210,7 @@ static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event
 	case HOP_EVENT_ESTABLISHED:
 		return hop_stage_when_established(stage);
 	case HOP_EVENT_REFUSED:
+	case HOP_EVENT_HIDDEN:
 		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
 	case HOP_EVENT_DECLINED:
 		return stage == HOP_STAGE_ANSWERED ? HOP_STAGE_LOST : stage;
@@ -252,6 +255,17 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 {
 	return (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED) ||
 	       event == HOP_EVENT_UNANSWERED;
+}
+
+/**
+ * hop_is_of_peer() - does an event show that the peer, or the path to it, does not accept headers?
+ * @event: the event after which hop_is_given_up() is true
+ *
+ * Return: false if the reason is on this host, and may be gone when the next connection opens.
+ */
+static inline bool hop_is_of_peer(enum hop_event event)
+{
+	return event != HOP_EVENT_HIDDEN;
 }
 
 /**

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Filters that a header in front of TCP would hide it from; see hopcc/core/hop_filter.h. */
+
+#include <linux/bpf-cgroup.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/netfilter_ipv4.h>
+#include <hopcc/core/hop_filter.h>
+#include <hopcc/core/hop_hook.h>
+#include <net/dst.h>
+#include <net/lwtunnel.h>
+#include <net/xfrm.h>
+
+/* Our own hooks; hooks of others are in front of them or behind them. */
+static nf_hookfn *hop_filter_input_v4, *hop_filter_input_v6, *hop_filter_output;
+
+/* What a walk over devices asks for. */
+struct hop_filter_walk {
+	bool output;
+};
+
+/*
+ * Hooks of the kernel at both ends of a list, and those of the carriers, do not filter:
+ * br_netfilter's is the first, those of SYNPROXY and of conntrack's confirmation are the last. A
+ * user may give a chain of nftables these priorities, too, but it has a type.
+ */
+static bool is_filter(const struct nf_hook_ops *ops)
+{
+	if (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED)
+		return true;
+	if (ops->priority >= HOP_HOOK_OUTPUT && ops->priority <= HOP_HOOK_OUTPUT_TAG)
+		return false;
+	return ops->priority > NF_IP_PRI_FIRST && ops->priority < NF_IP_PRI_CONNTRACK_CONFIRM - 1;
+}
+
+/* Is the hook at an index of a list a filter? A hook that has just left is none. */
+static bool is_filter_at(const struct nf_hook_entries *list, unsigned int i)
+{
+	return is_filter(READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]));
+}
+
+static const struct nf_hook_entries *list_at(const struct net *net, bool ipv4, unsigned int hooknum)
+{
+	return ipv4 ? rcu_dereference(net->nf.hooks_ipv4[hooknum]) :
+		      rcu_dereference(net->nf.hooks_ipv6[hooknum]);
+}
+
+static bool is_in_front(const struct net *net, bool ipv4)
+{
+	const struct nf_hook_entries *list = list_at(net, ipv4, NF_INET_PRE_ROUTING);
+	const nf_hookfn *own = ipv4 ? hop_filter_input_v4 : hop_filter_input_v6;
+	unsigned int i;
+
+	for (i = 0; list && i < list->num_hook_entries && list->hooks[i].hook != own; i++)
+		if (is_filter_at(list, i))
+			return true;
+	return false;
+}
+
+static bool is_behind(const struct net *net, bool ipv4)
+{
+	const struct nf_hook_entries *list = list_at(net, ipv4, NF_INET_POST_ROUTING);
+	unsigned int i = list ? list->num_hook_entries : 0;
+
+	while (i-- && list->hooks[i].hook != hop_filter_output)
+		if (is_filter_at(list, i))
+			return true;
+	return false;
+}
+
+static bool has_filter(const struct nf_hook_entries *list)
+{
+	unsigned int i;
+
+	for (i = 0; list && i < list->num_hook_entries; i++)
+		if (is_filter_at(list, i))
+			return true;
+	return false;
+}
+
+static bool has_ingress(const struct net_device *dev)
+{
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (has_filter(rcu_dereference(dev->nf_hooks_ingress)))
+		return true;
+#endif
+	return compat_has_tc_ingress(dev);
+}
+
+static bool has_egress(const struct net_device *dev)
+{
+#ifdef CONFIG_NETFILTER_EGRESS
+	if (has_filter(rcu_dereference(dev->nf_hooks_egress)))
+		return true;
+#endif
+	return compat_has_tc_egress(dev);
+}
+
+#ifdef CONFIG_NETFILTER_FAMILY_BRIDGE
+/* br_netfilter passes the packets to the chains of IP, where our hooks are. */
+static bool has_bridge_chain(const struct net *net, unsigned int hooknum)
+{
+	const struct nf_hook_entries *list = rcu_dereference(net->nf.hooks_bridge[hooknum]);
+	unsigned int i;
+
+	for (i = 0; list && i < list->num_hook_entries; i++) {
+		const struct nf_hook_ops *ops = READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]);
+
+		if (is_filter(ops) && (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED ||
+				       ops->priority != NF_BR_PRI_BRNF))
+			return true;
+	}
+	return false;
+}
+#else
+static bool has_bridge_chain(const struct net *net, unsigned int hooknum)
+{
+	return false;
+}
+#endif
+
+static bool has_frame_chain(const struct net_device *dev, bool output)
+{
+	const struct net *net = dev_net(dev);
+
+	if (!netif_is_bridge_master(dev))
+		return false;
+	return output ? has_bridge_chain(net, NF_BR_LOCAL_OUT) ||
+			has_bridge_chain(net, NF_BR_POST_ROUTING) :
+			has_bridge_chain(net, NF_BR_PRE_ROUTING) ||
+			has_bridge_chain(net, NF_BR_LOCAL_IN);
+}
+
+static int is_filtered(struct net_device *dev, struct netdev_nested_priv *priv)
+{
+	const struct hop_filter_walk *walk = priv->data;
+
+	if (has_frame_chain(dev, walk->output))
+		return true;
+	return walk->output ? has_egress(dev) : dev_xdp_prog_count(dev) || has_ingress(dev);
+}
+
+/* Is there a filter of a device below @dev, or of @dev as a bridge? */
+static bool is_below(struct net_device *dev, bool output)
+{
+	struct hop_filter_walk walk = { .output = output };
+	struct netdev_nested_priv priv = { .data = &walk };
+
+	if (has_frame_chain(dev, output))
+		return true;
+	return !list_empty(&dev->adj_list.lower) &&
+	       netdev_walk_all_lower_dev_rcu(dev, is_filtered, &priv);
+}
+
+/* The same condition as in ip_finish_output(). */
+static bool runs_program(const struct sk_buff *skb)
+{
+#ifdef CONFIG_CGROUP_BPF
+	struct sock *sk;
+
+	if (!cgroup_bpf_enabled(CGROUP_INET_EGRESS) || !skb->sk)
+		return false;
+	sk = sk_to_full_sk(skb->sk);
+	return sk && sk_fullsock(sk) && cgroup_bpf_sock_enabled(sk, CGROUP_INET_EGRESS);
+#else
+	return false;
+#endif
+}
+
+/* A program of the route (BPF) that runs behind us; the others have seen the packet. */
+static bool has_route_program(const struct dst_entry *dst)
+{
+	const struct lwtunnel_state *lwt = dst->lwtstate;
+
+	return lwt && lwt->type == LWTUNNEL_ENCAP_BPF && lwtunnel_xmit_redirect(dst->lwtstate);
+}
+
+/* Does IPsec in software come next? Filters behind it see only AH or ESP. */
+static bool is_to_be_encrypted(const struct dst_entry *dst)
+{
+#ifdef CONFIG_XFRM
+	const struct xfrm_state *x = dst_xfrm(dst);
+
+	return x && !x->xso.dev;
+#else
+	return false;
+#endif
+}
+
+bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_state *state,
+			      bool opens)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+
+	if (is_behind(state->net, state->pf == NFPROTO_IPV4))
+		return true;
+	if (dst && is_to_be_encrypted(dst))
+		return false;
+	return runs_program(skb) || (dst && has_route_program(dst)) || has_egress(state->out) ||
+	       (opens && is_below(state->out, true));
+}
+EXPORT_SYMBOL_GPL(hop_filter_misses_output);
+
+/* Return: true if a bridge is passing the packet to PRE_ROUTING (br_netfilter). */
+static bool is_bridged(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	return nf_bridge_info_exists(skb);
+#else
+	return false;
+#endif
+}
+
+static bool is_ipv4(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP);
+}
+
+/* A packet that a bridge passes to PRE_ROUTING passes there only once. */
+bool hop_filter_misses_input(const struct sk_buff *skb, bool opens)
+{
+	struct net_device *dev = skb->dev;
+
+	if (dev_xdp_prog_count(dev))
+		return true;
+	if (is_bridged(skb) && is_in_front(dev_net(dev), is_ipv4(skb)))
+		return true;
+	return opens && is_below(dev, false);
+}
+EXPORT_SYMBOL_GPL(hop_filter_misses_input);
+
+bool hop_filter_may_look_again(const struct sk_buff *skb)
+{
+	return (has_ingress(skb->dev) || is_in_front(dev_net(skb->dev), is_ipv4(skb))) &&
+	       !is_bridged(skb);
+}
+EXPORT_SYMBOL_GPL(hop_filter_may_look_again);
+
+/**
+ * hop_filter_init() - learn hop_core's own hooks, before they are registered anywhere
+ * @input: the hooks in PRE_ROUTING, for IPv4 and IPv6
+ * @output: a hook in POST_ROUTING, whose function is that for both
+ *
+ * Context: process.
+ */
+void hop_filter_init(const struct nf_hook_ops *input, const struct nf_hook_ops *output)
+{
+	hop_filter_input_v4 = input[0].hook;
+	hop_filter_input_v6 = input[1].hook;
+	hop_filter_output = output->hook;
+}

@@ -12,8 +12,12 @@
 #include <net/lwtunnel.h>
 #include <net/xfrm.h>
 
-/* Our own hooks; hooks of others are in front of them or behind them. */
-static nf_hookfn *hop_filter_input_v4, *hop_filter_input_v6, *hop_filter_output;
+/*
+ * Our own hooks in PRE_ROUTING, for IPv4 and IPv6, and one in POST_ROUTING, whose function is that
+ * for both. Hooks of others are in front of them or behind them.
+ */
+static const struct nf_hook_ops *hop_filter_input;
+static const struct nf_hook_ops *hop_filter_output;
 
 /* What a walk over devices asks for. */
 struct hop_filter_walk {
@@ -49,10 +53,10 @@ static const struct nf_hook_entries *list_at(const struct net *net, bool ipv4, u
 static bool is_in_front(const struct net *net, bool ipv4)
 {
 	const struct nf_hook_entries *list = list_at(net, ipv4, NF_INET_PRE_ROUTING);
-	const nf_hookfn *own = ipv4 ? hop_filter_input_v4 : hop_filter_input_v6;
+	const struct nf_hook_ops *own = &hop_filter_input[ipv4 ? 0 : 1];
 	unsigned int i;
 
-	for (i = 0; list && i < list->num_hook_entries && list->hooks[i].hook != own; i++)
+	for (i = 0; list && i < list->num_hook_entries && list->hooks[i].hook != own->hook; i++)
 		if (is_filter_at(list, i))
 			return true;
 	return false;
@@ -63,7 +67,7 @@ static bool is_behind(const struct net *net, bool ipv4)
 	const struct nf_hook_entries *list = list_at(net, ipv4, NF_INET_POST_ROUTING);
 	unsigned int i = list ? list->num_hook_entries : 0;
 
-	while (i-- && list->hooks[i].hook != hop_filter_output)
+	while (i-- && list->hooks[i].hook != hop_filter_output->hook)
 		if (is_filter_at(list, i))
 			return true;
 	return false;
@@ -246,7 +250,6 @@ EXPORT_SYMBOL_GPL(hop_filter_may_look_again);
  */
 void hop_filter_init(const struct nf_hook_ops *input, const struct nf_hook_ops *output)
 {
-	hop_filter_input_v4 = input[0].hook;
-	hop_filter_input_v6 = input[1].hook;
-	hop_filter_output = output->hook;
+	hop_filter_input = input;
+	hop_filter_output = output;
 }

@@ -224,7 +224,7 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 	struct hop_segment seg;
 	unsigned int i, len_bytes = 0, decision;
 
-	/* Of a VRF: the packet comes here again with the device below, behind that one's filters. */
+	/* A VRF: the packet comes here again with the device below, behind that one's filters. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
 	/* IPsec's output calls this hook before a packet of this host has its device. */

@@ -170,8 +170,8 @@ static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
 }
 
 /*
- * The form of the probe that leaves. Only each second one with INT-MD is marked, so that a box that drops such
- * probes does not end telemetry. Context: f->lock is held.
+ * The form of the probe that leaves. Only each second one with INT-MD is marked, so that a box that
+ * drops such probes does not end telemetry. Context: f->lock is held.
  */
 static struct form form_of(const struct int_flow *f, const struct sk_buff *skb,
 			   const struct hop_segment *seg, u64 now_ns)

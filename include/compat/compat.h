@@ -141,6 +141,7 @@ static inline bool compat_has_tcx(struct bpf_mprog_entry *entry)
 	return entry && (rcu_access_pointer(tcx_entry(entry)->miniq) ||
 			 READ_ONCE(entry->fp_items[0].prog));
 }
+
 #define compat_has_tc_ingress(dev) compat_has_tcx(rcu_dereference((dev)->tcx_ingress))
 #define compat_has_tc_egress(dev) compat_has_tcx(rcu_dereference((dev)->tcx_egress))
 #endif

@@ -7,7 +7,7 @@
 In each episode, a veth pair connects two hosts, which are network namespaces in a user namespace
 (in one of four episodes, in the initial one). Each host does random operations: netlink of
 all qdiscs, sysctls, routes with metrics, sockets of every congestion control and their options,
-changes of its link. Meanwhile modules are unloaded and loaded. Then the hosts end, whatever is
+changes of its link, frames from a tap with any virtio header. Meanwhile modules are unloaded and loaded. Then the hosts end, whatever is
 open. In virtual time, the same seed gives the same result in the same build; the number of
 allocations of a system call differs between builds. Allocations fail: in one episode the nth of a
 system call, for many calls that set something; in the next, 10 % of the atomic allocations, which
@@ -36,6 +36,7 @@ import traceback
 
 import expiries
 import faults
+import frames
 import ports
 import rawlink
 from faults import write
@@ -48,7 +49,7 @@ CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 SYS_FINIT_MODULE, SYS_DELETE_MODULE, O_NONBLOCK = 313, 176, 0x800
 RTM_NEWLINK, RTM_NEWADDR, RTM_NEWROUTE = 16, 20, 24
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC, RTM_NEWTCLASS, RTM_DELTCLASS, RTM_GETTCLASS = 36, 37, 38, 40, 41, 42
-IFF_UP, IFLA_MTU, IFLA_IFNAME, IFLA_LINKINFO, IFLA_TXQLEN, IFLA_NET_NS_PID, IFLA_GSO_MAX_SEGS = 1, 4, 3, 18, 13, 19, 40
+IFF_UP, IFLA_ADDRESS, IFLA_MTU, IFLA_IFNAME, IFLA_LINKINFO, IFLA_TXQLEN, IFLA_NET_NS_PID, IFLA_GSO_MAX_SEGS = 1, 1, 4, 3, 18, 13, 19, 40
 SOCK_DIAG_BY_FAMILY, GENL_CTRL = 20, 16
 TCP_CONGESTION, TCP_CC_INFO, TCP_INFO = 13, 26, 11
 ADDRESS = {socket.AF_INET: ("192.0.2.1", "192.0.2.2"), socket.AF_INET6: ("2001:db8::1", "2001:db8::2")}
@@ -97,14 +98,16 @@ class Host:
 
     def set_up(self):
         """Set up addresses, and listeners with random congestion controls."""
-        self.index = {name: socket.if_nametoindex(name) for name in ("lo", "v0")}
+        self.tap = frames.open_tap("t0")
+        self.index = {name: socket.if_nametoindex(name) for name in ("lo", "v0", "t0")}
+        self.link("t0", attr(IFLA_ADDRESS, frames.HOST))
         for name in self.index:
             self.link(name, b"", IFF_UP)
+        for path in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
+            write(f"/proc/sys/net/{path}", b"1")
         for family, names in ADDRESS.items():
-            own = socket.inet_pton(family, names[self.side])
-            self.route.ask(RTM_NEWADDR, rawlink.NLM_F_CREATE, struct.pack(
-                "=BBBBI", family, 24 if family == socket.AF_INET else 64, 2, 0, self.index["v0"]) +
-                attr(1, own) + attr(2, own))
+            self.add_address(family, names[self.side], 24 if family == socket.AF_INET else 64, "v0")
+            self.add_address(family, frames.TAP[family][0], frames.TAP[family][2], "t0")
         for family in ADDRESS:
             listener = socket.socket(family)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -114,6 +117,12 @@ class Host:
             listener.listen(16)
             listener.setblocking(False)
             self.listeners.append(listener)
+
+    def add_address(self, family, address, prefix_bits, name):
+        own = socket.inet_pton(family, address)
+        # 2: no test for duplicates
+        self.route.ask(RTM_NEWADDR, rawlink.NLM_F_CREATE, struct.pack(
+            "=BBBBI", family, prefix_bits, 2, 0, self.index[name]) + attr(1, own) + attr(2, own))
 
     def link(self, name, more, flags=0, change=IFF_UP):
         return self.route.ask(RTM_NEWLINK, 0, struct.pack("=BxHiII", 0, 0, self.index[name], flags,
@@ -368,8 +377,27 @@ class Host:
         except OSError as error:
             return -error.errno
 
+    def op_frame(self):
+        """Send frames by the tap, for this host or for the peer."""
+        taken = 0
+        for _ in range(self.rng.randrange(1, 32)):
+            family = self.rng.choice((socket.AF_INET, socket.AF_INET6))
+            to = self.rng.choice((frames.TAP[family][0], *ADDRESS[family]))
+            try:
+                taken += os.write(self.tap, frames.frame(self.rng, family, to)) > 0
+            except OSError:
+                pass
+        try:
+            while os.read(self.tap, 1 << 17):
+                pass
+        except OSError:
+            pass
+        self.count["frames"] += taken
+        return taken
+
     WEIGHTS = {"qdisc": 14, "tree": 7, "other": 3, "remove": 2, "class": 1, "dump": 2, "sysctl": 10, "metrics": 8,
-               "connect": 16, "send": 16, "option": 10, "ask": 6, "flows": 2, "link": 2, "unsolicited": 2}
+               "connect": 16, "send": 16, "option": 10, "ask": 6, "flows": 2, "link": 2, "unsolicited": 2,
+               "frame": 6}
 
     def operate(self, operations):
         """Do random operations. Excluded ones are also drawn, so that the others stay the same."""
@@ -555,6 +583,7 @@ def prepare():
     subprocess.run(["modprobe", "-a", "sch_tbf", "sch_netem", "sch_plug", "sch_prio", "sch_fq_codel", "sch_fq"],
                    check=False)
     write("/proc/sys/net/ipv4/tcp_ecn", b"1")
+    frames.node()
     faults.prepare()
     expiries.prepare()
     for name in CCS:
@@ -601,6 +630,7 @@ def main():
     tap.claim("every operation was tried", all(seen[name] for name in Host.WEIGHTS), str(dict(seen)))
     tap.claim("streams carried data", seen["streams"] > operations / 50 and seen["bytes"] > operations * 1000,
               f"{seen['streams']} streams, {seen['bytes']} bytes")
+    tap.claim("the kernel took frames of taps", seen["frames"] > operations / 20, f"{seen['frames']} frames")
     judge_log(tap, fuzzer.log, seen["failed"])
     return tap.done()
 

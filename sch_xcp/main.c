@@ -54,9 +54,7 @@
 
 #include "xcp_ring.h"
 #include "xcp_router.h"
-#include "xcp_sampler.h"
 #include "xcp_share.h"
-#include "xcp_endpoints.h"
 #include "xcp_look.h"
 
 #define CREATE_TRACE_POINTS
@@ -125,11 +123,6 @@ struct sxcp_shared {
  * @intervals: number of control intervals that have ended
  * @reduced_pkts: packets whose Delta_Throughput was lowered here
  * @unwritable_pkts: packets that should have been changed but could not be written
- * @sampler: samples senders, if it is switched on
- * @sampler_seed: seed of the hash by which the sampler identifies flows
- * @samples: number of samples taken
- * @understating: samples of senders that sent more than they advertised
- * @ignoring: samples of senders that did not slow down although the feedback was negative
  * @share: weights of the two queues, with share
  * @shares: packets are currently sent to two queues
  * @peeked: the queue whose packet was peeked; XCP_SIDES: none
@@ -169,11 +162,6 @@ struct sxcp_sched_data {
 	u64 intervals;
 	u64 reduced_pkts;
 	u64 unwritable_pkts;
-	struct sxcp_sampler sampler;
-	u32 sampler_seed;
-	u64 samples;
-	u64 understating;
-	u64 ignoring;
 	struct sxcp_share_vars share;
 	bool shares;
 	enum sxcp_side peeked;
@@ -239,50 +227,6 @@ static noinline void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff 
 	}
 	sxcp_write_own(skb, (struct xcp_hdr *)(skb->data + offset), pkt);
 	q->reduced_pkts += pkt->pkts;
-}
-
-/*
- * Get addresses and ports of a packet with a congestion header at @offset; unreadable fields are 0.
- */
-static void sxcp_name_sender(const struct sk_buff *skb, int offset, struct sxcp_endpoints *name)
-{
-	__be32 v4[2] = {};
-	int at;
-
-	memset(name, 0, sizeof(*name));
-	if (hop_pkt_labelled_ip_offset(skb, &at) == htons(ETH_P_IP)) {
-		skb_copy_bits(skb, at + offsetof(struct iphdr, saddr), v4, sizeof(v4));
-		ipv6_addr_set_v4mapped(v4[0], &name->saddr);
-		ipv6_addr_set_v4mapped(v4[1], &name->daddr);
-	} else {
-		skb_copy_bits(skb, at + offsetof(struct ipv6hdr, saddr), &name->saddr,
-			      sizeof(name->saddr) + sizeof(name->daddr));
-	}
-	/* The ports of TCP or UDP; for other protocols the first bytes of their header */
-	skb_copy_bits(skb, offset + XCP_HDR_BYTES, &name->sport,
-		      sizeof(name->sport) + sizeof(name->dport));
-}
-
-static noinline void sxcp_sample_sender(struct sxcp_sched_data *q, const struct sk_buff *skb,
-					int offset, const struct sxcp_pkt *pkt)
-{
-	const struct xcp_sample *result = &q->sampler.result;
-	struct sxcp_endpoints sender;
-	u32 key;
-	u8 next;
-
-	/* Skip a tunnel's copy of a header (section 2.5): its senders cannot be distinguished. */
-	if (skb_copy_bits(skb, offset + offsetof(struct xcp_hdr, protocol), &next, sizeof(next)) ||
-	    (next != IPPROTO_TCP && next != IPPROTO_UDP))
-		return;
-	sxcp_name_sender(skb, offset, &sender);
-	key = jhash2((const u32 *)&sender, sizeof(sender) / sizeof(u32), q->sampler_seed);
-	if (!sxcp_sampler_see(&q->sampler, pkt, key, ktime_get_ns(), q->params.sampler_pause_ns))
-		return;
-	q->samples++;
-	q->understating += result->understates;
-	q->ignoring += result->ignores;
-	trace_xcp_sample(q->sch, &sender, result);
 }
 
 /* Return: backlog of a qdisc, in bytes on the link */
@@ -890,8 +834,6 @@ static noinline void sxcp_answer_pkt(struct sxcp_sched_data *q, struct sk_buff *
 		return;
 	if (sxcp_depart(&q->vars, &q->params, pkt))
 		sxcp_write_delta(q, skb, offset, pkt);
-	if (q->params.sampler_pause_ns)
-		sxcp_sample_sender(q, skb, offset, pkt);
 }
 
 /* A packet departs; a congestion header may be anywhere in it. */
@@ -912,7 +854,7 @@ static noinline struct sk_buff *sxcp_answer_header(struct sxcp_sched_data *q, st
 {
 	struct sxcp_pkt pkt;
 
-	if (unlikely(skb_cloned(skb)) || unlikely(q->params.sampler_pause_ns) ||
+	if (unlikely(skb_cloned(skb)) ||
 	    unlikely(!sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
 		return sxcp_answer_any(q, skb);
 	if (sxcp_depart(&q->vars, &q->params, &pkt)) {
@@ -989,7 +931,6 @@ static void sxcp_reset(struct Qdisc *sch)
 	hop_child_reset(sch);
 	sxcp_keep_sums(q);
 	memset(&q->vars, 0, sizeof(q->vars));
-	memset(&q->sampler, 0, sizeof(q->sampler));
 	memset(&q->ring, 0, sizeof(q->ring));
 	/* All packets are removed at once: this is not congestion. */
 	q->other_lost_bytes = q->other_arrived_bytes - q->other_left_bytes;
@@ -1019,8 +960,6 @@ static const struct hop_nla_option sxcp_options[TCA_XCP_MAX + 1] = {
 					     TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
 	[TCA_XCP_E2E_SHARE] = XCP_OPTION("e2e_share", " ppm", TC_XCP_E2E_SHARE_DEFAULT_PPM,
 					 0, TC_XCP_SHARE_MAX_PPM),
-	[TCA_XCP_SAMPLER] = XCP_OPTION("sampler", " us", TC_XCP_SAMPLER_OFF,
-				       0, TC_XCP_TIME_MAX_US),
 	[TCA_XCP_SHARE] = XCP_OPTION("share", "", TC_XCP_SHARE_OFF, TC_XCP_SHARE_OFF,
 				     TC_XCP_SHARE_CUBIC),
 	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
@@ -1040,7 +979,7 @@ static const struct nla_policy sxcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_E2E_SHARE]	= { .type = NLA_U32 },
 	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
 	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
-	[TCA_XCP_SAMPLER]	= { .type = NLA_U32 },
+	[TCA_XCP_UNUSED]	= { .type = NLA_REJECT },
 	[TCA_XCP_SHARE]		= { .type = NLA_U32 },
 };
 
@@ -1064,7 +1003,6 @@ static void sxcp_set_params(struct sxcp_params *p, const struct sxcp_config *c)
 	p->max_interval_ns = c->value[TCA_XCP_MAX_INTERVAL] * XCP_NS_PER_US;
 	p->allowed_queue_ns = c->value[TCA_XCP_ALLOWED_QUEUE] * XCP_NS_PER_US;
 	p->e2e_share_q32 = sxcp_gain_q32(c->value[TCA_XCP_E2E_SHARE]);
-	p->sampler_pause_ns = c->value[TCA_XCP_SAMPLER] * XCP_NS_PER_US;
 	p->overhead_bytes = c->value[TCA_XCP_OVERHEAD];
 	p->protocol = c->value[TCA_XCP_PROTOCOL];
 }
@@ -1337,7 +1275,6 @@ static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	hrtimer_setup(&q->queue.timer, sxcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->arrived.sch = sch;
-	q->sampler_seed = get_random_u32();
 	hop_nla_defaults(q->config.value, sxcp_options, TCA_XCP_MAX);
 	q->peeked = XCP_SIDES;
 	q->rests = true;
@@ -1447,9 +1384,6 @@ static int sxcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.intervals = q->intervals;
 	st.reduced_pkts = q->reduced_pkts;
 	st.unwritable_pkts = q->unwritable_pkts;
-	st.samples = q->samples;
-	st.understating = q->understating;
-	st.ignoring = q->ignoring;
 	st.qdiscs = hop_port_qdiscs(&q->arrived);
 	sxcp_copy_vars(&st, &q->vars);
 	sxcp_copy_stats(&st, &q->stats);

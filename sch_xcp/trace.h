@@ -8,9 +8,7 @@
 #include <linux/tracepoint.h>
 #include <net/sch_generic.h>
 #include "xcp_router.h"
-#include "xcp_sampler.h"
 #include "xcp_share.h"
-#include "xcp_endpoints.h"
 
 /* The end of a control interval: its load, and the feedback available to the next one */
 TRACE_EVENT(xcp_interval,
@@ -86,54 +84,6 @@ TRACE_EVENT(xcp_share,
 		  __entry->contended, __entry->capacity_bytes_ps, __entry->loss_q32,
 		  __entry->xcp_window_bytes, __entry->other_window_bytes,
 		  __entry->xcp_flow_bytes_ps, __entry->other_flow_bytes_ps)
-);
-
-/* A sample of a sender: its advertised throughput, its real one, and the decision */
-TRACE_EVENT(xcp_sample,
-	TP_PROTO(const struct Qdisc *sch, const struct sxcp_endpoints *sender,
-		 const struct xcp_sample *sample),
-
-	TP_ARGS(sch, sender, sample),
-
-	TP_STRUCT__entry(
-		__field(int, ifindex)
-		__field(u32, handle)
-		__array(u8, saddr, 16)
-		__array(u8, daddr, 16)
-		__field(u16, sport)
-		__field(u16, dport)
-		__field(u32, rtt_us)
-		__field(s64, advertised_bytes_ps)
-		__field(s64, before_bytes_ps)
-		__field(s64, reported_bytes_ps)
-		__field(s64, granted_bytes_ps)
-		__field(s64, after_bytes_ps)
-		__field(bool, understates)
-		__field(bool, ignores)
-	),
-
-	TP_fast_assign(
-		__entry->ifindex = qdisc_dev(sch)->ifindex;
-		__entry->handle = sch->handle;
-		memcpy(__entry->saddr, &sender->saddr, 16);
-		memcpy(__entry->daddr, &sender->daddr, 16);
-		__entry->sport = ntohs(sender->sport);
-		__entry->dport = ntohs(sender->dport);
-		__entry->rtt_us = sample->rtt_us;
-		__entry->advertised_bytes_ps = sample->advertised_bytes_ps;
-		__entry->before_bytes_ps = sample->before_bytes_ps;
-		__entry->reported_bytes_ps = sample->reported_bytes_ps;
-		__entry->granted_bytes_ps = sample->granted_bytes_ps;
-		__entry->after_bytes_ps = sample->after_bytes_ps;
-		__entry->understates = sample->understates;
-		__entry->ignores = sample->ignores;
-	),
-
-	TP_printk("ifindex=%d handle=%x: src=%pI6c sport=%u dst=%pI6c dport=%u understates=%d ignores=%d rtt_us=%u advertised_bytes_ps=%lld before_bytes_ps=%lld reported_bytes_ps=%lld granted_bytes_ps=%lld after_bytes_ps=%lld",
-		  __entry->ifindex, __entry->handle >> 16, __entry->saddr, __entry->sport,
-		  __entry->daddr, __entry->dport, __entry->understates, __entry->ignores,
-		  __entry->rtt_us, __entry->advertised_bytes_ps, __entry->before_bytes_ps,
-		  __entry->reported_bytes_ps, __entry->granted_bytes_ps, __entry->after_bytes_ps)
 );
 
 #endif /* HOPCC_SCH_XCP_TRACE_H */

@@ -87,7 +87,6 @@
  *	10^10
  * @allowed_queue_ns: ALLOWED_QUEUE, shortest period of the queue's estimate
  * @e2e_share_q32: part of its feedback that an end-to-end limited packet is charged with
- * @sampler_pause_ns: pause between two samples of senders (xcp_sampler.h); 0: no samples
  * @overhead_bytes: bytes that the link adds to each packet
  * @protocol: IP protocol number of XCP
  */
@@ -100,7 +99,6 @@ struct sxcp_params {
 	u64 max_interval_ns;
 	u64 allowed_queue_ns;
 	u64 e2e_share_q32;
-	u64 sampler_pause_ns;
 	u32 overhead_bytes;
 	u8 protocol;
 };

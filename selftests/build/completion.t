@@ -80,7 +80,7 @@ offers 'lab run --' --only --seed --out --json
 offers 'tc qdisc add dev lo root ' wred xcp int csig fq_codel
 exactly 'tc qdisc add dev lo root wr' wred
 exactly 'tc qdisc add dev lo root xcp share ' alpha allowed_queue beta cubic e2e_share gamma help limit \
-	max_interval min_interval noshare overhead protocol rate reno sampler share
+	max_interval min_interval noshare overhead protocol rate reno share
 exactly 'tc qdisc add dev lo root int rate 7gbit spe' speed
 exactly 'tc qdisc add dev lo parent 1:1 handle 10: csig mode ' update pass strip
 exactly 'tc qdisc add dev lo root wred limit '

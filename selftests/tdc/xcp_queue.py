@@ -8,7 +8,10 @@ The port has 10 Mbyte/s and was idle, so 0.4 of that is available, for one packe
 max_interval, 1 s. A frame of 1000 bytes from a flow of 10 bytes/ms uses 100 ms of that, so it gets
 400000 bytes/s. Sending takes no virtual time, so all frames are in one control interval.
 """
+import json
+import os
 import struct
+import subprocess
 import sys
 import time
 
@@ -20,6 +23,7 @@ LEN, RATE, DUE = 1000, 10000000, 400000
 STANDARD, MINIMAL, MICRO = 1, 2, 3
 XCP = 63
 MOST = 0x7fffffff
+HOPSTAT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../tools/hopstat/hopstat")
 
 
 def header(delta=MOST, rtt=80000, throughput=10, fmt=MICRO, version=1, length=20, flags=0,
@@ -195,6 +199,8 @@ def one_packet_weighs_one_flow(wire):
     expect((shown["micro"], shown["bounded"]), (21, 1), "micro, bounded")
     # The mean over bytes: 19 packets of 20 ms, one of 1 s
     assert shown["avg_rtt_ns"] <= 2 * 69000000 + 1, shown["avg_rtt_ns"]
+    rows = [json.loads(line) for line in subprocess.check_output([HOPSTAT, "--json"]).splitlines()]
+    expect([row["detail"]["bounded_pkts"] for row in rows if row.get("kind") == "xcp"], [1], "hopstat: bounded")
 
 
 def forged_interval_ends(wire):
@@ -452,48 +458,6 @@ def super_packet_is_ten(wire):
     wire.empty()
 
 
-def flow(wire, packets, throughput, port, protocol=TCP):
-    """Send packets of a flow of its own port: 1000 bytes per ms, RTT 10 ms."""
-    _, ip = ipv4(header(delta=1000, rtt=10000, throughput=throughput, protocol=protocol) +
-                 struct.pack("!HH", port, 80) + bytes(LEN - 58))
-    for _ in range(packets):
-        wire.put(frame(ETH_P_IP, ip))
-        time.sleep(0.001)
-
-
-def sampler_finds_who_lies(wire):
-    """The sampler finds flows that report a wrong throughput. A sample takes 26 RTTs: 8 before,
-    8 with feedback, 2 of waiting, 8 after."""
-    trace = "/sys/kernel/tracing/"
-    sh(f"echo > {trace}trace; echo 1 > {trace}events/xcp/xcp_sample/enable")
-    wire.qdisc(f"{ROOT} sampler 1ms")
-
-    def samples():
-        return tuple(wire.stats()[n] for n in ("samples", "understating", "ignoring"))
-
-    flow(wire, 300, 1000, 1)
-    expect(samples(), (1, 0, 0), "an honest sender")
-    time.sleep(1)
-    flow(wire, 300, 100, 2)
-    expect(samples(), (2, 1, 0), "one that reports 10 %")
-    time.sleep(1)
-    flow(wire, 300, 100, 4, protocol=4)
-    expect(samples(), (2, 1, 0), "a tunnel's packets are not one sender's")
-    # The load is ten times the capacity, so each packet reduces its sender's throughput.
-    sh("tc qdisc change dev va root xcp rate 800kbit")
-    time.sleep(1)
-    flow(wire, 300, 1000, 3)
-    expect(samples(), (3, 1, 1), "one that goes on")
-    sh(f"echo 0 > {trace}events/xcp/xcp_sample/enable")
-    with open(f"{trace}trace", encoding="utf-8") as log:
-        lines = [line for line in log if "xcp_sample:" in line]
-    expect(len(lines), 3, "events")
-    for words in ("src=::ffff:192.0.2.1 sport=2 dst=::ffff:192.0.2.2 dport=80 understates=1",
-                  "advertised_bytes_ps=100000 "):
-        assert words in lines[1], lines[1]
-    assert "sport=3" in lines[2] and "ignores=1" in lines[2], lines[2]
-
-
 SLOW = "root handle 1: tbf rate 8mbit burst 1100 limit 100mb"
 SHARE = f"parent 1:1 handle 10: xcp rate {RATE * 8}bit share"
 PLAIN = frame(*ipv4(bytes(LEN - 34), UDP))
@@ -669,7 +633,7 @@ def main():
                   departures_end_the_rest, emptied_while_it_rests,
                   containers_have_slow_timers, hundred_ports_rest, queue_persists, below_a_shaper,
                   around_another, change_in_the_stream,
-                  down_and_up, speed_of_the_device, sampler_finds_who_lies, flooded_clones_differ,
+                  down_and_up, speed_of_the_device, flooded_clones_differ,
                   shared_by_turns, share_of_one_alone, share_counts_xcp_only, share_sees_marks,
                   share_changes_in_the_stream, share_grafts_in_the_stream):
         checks.append((check.__name__.replace("_", " "), check, ()))

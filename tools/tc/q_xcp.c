@@ -12,7 +12,7 @@ static const char xcp_usage[] =
 	"Usage: ... xcp [ rate RATE | auto ] [ overhead BYTES ] [ limit BYTES ]\n"
 	"       [ alpha P ] [ beta P | auto ] [ gamma P ] [ e2e_share P ]\n"
 	"       [ min_interval TIME ] [ max_interval TIME ] [ allowed_queue TIME ]\n"
-	"       [ sampler TIME | off ] [ protocol NUMBER ] [ share [ reno | cubic ] | noshare ]\n"
+	"       [ protocol NUMBER ] [ share [ reno | cubic ] | noshare ]\n"
 	"  rate           of the port, 10kbit to 1600gbit (default auto: the device's speed)\n"
 	"  overhead       the wire adds this to each packet, 0 to %d bytes (default %d)\n"
 	"  limit          of the default child, a byte fifo; with share, of each of the two\n"
@@ -24,7 +24,6 @@ static const char xcp_usage[] =
 	"  min_interval   shortest control interval (default 1ms)\n"
 	"  max_interval   longest control interval and RTT (default 1s)\n"
 	"  allowed_queue  shortest period of the queue's estimate (default 2ms)\n"
-	"  sampler        look at a sender that often, whether it does as it says (default off)\n"
 	"  protocol       XCP's IP protocol number, %d to %d (default %d)\n"
 	"  share          a queue for XCP and one for all else, class 2, with weights by which\n"
 	"                 their flows are equal, if the others are Reno (default) or CUBIC\n"
@@ -121,9 +120,6 @@ static const struct word xcp_words[] = {
 	XCP_TIME("allowed_queue", TCA_XCP_ALLOWED_QUEUE),
 	XCP_PART("e2e_share", TCA_XCP_E2E_SHARE, 0, TC_XCP_SHARE_MAX_PPM,
 		 "0 to 1, in steps of 0.000001"),
-	{ .name = "sampler", .attr = TCA_XCP_SAMPLER, .read = xcp_read_us, .min = 1,
-	  .max = TC_XCP_TIME_MAX_US, .allowed = "1us to 10s, in whole us, or off",
-	  .zero = "off", .print = xcp_print_us },
 	{ .name = "protocol", .attr = TCA_XCP_PROTOCOL, .read = word_read_number,
 	  .min = TC_XCP_PROTOCOL_MIN, .max = TC_XCP_PROTOCOL_MAX, .unit = "",
 	  .allowed = WORD_TEXT(TC_XCP_PROTOCOL_MIN) " to " WORD_TEXT(TC_XCP_PROTOCOL_MAX) },
@@ -303,10 +299,6 @@ static int xcp_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	xcp_print_law(&st);
 	xcp_print_packets(&st);
 	xcp_print_malformed(&st);
-	print_nl();
-	plugin_print_u64("samples", "  samples %llu", st.samples);
-	plugin_print_u64("understating", " understating %llu", st.understating);
-	plugin_print_u64("ignoring", " ignoring %llu", st.ignoring);
 	/* Without a second queue, the weight is 0. */
 	if (st.share_weight_ppm) {
 		print_nl();

@@ -47,9 +47,6 @@
 #define TC_XCP_SHARE_MAX_PPM		1000000
 #define TC_XCP_E2E_SHARE_DEFAULT_PPM	TC_XCP_SHARE_MAX_PPM
 
-/* Pause between two samples of senders; 0: no sampler */
-#define TC_XCP_SAMPLER_OFF		0
-
 /*
  * Two queues, one for XCP and one for other traffic; RENO and CUBIC select the congestion control
  * assumed for the latter.
@@ -82,7 +79,7 @@ enum {
 	TCA_XCP_E2E_SHARE,	/* u32, ppm */
 	TCA_XCP_PROTOCOL,	/* u32 */
 	TCA_XCP_LIMIT,		/* u32, bytes; absent from a dump if every child was grafted */
-	TCA_XCP_SAMPLER,	/* u32, us; 0: off */
+	TCA_XCP_UNUSED,		/* was sampler; refused */
 	TCA_XCP_SHARE,		/* u32, TC_XCP_SHARE_* */
 	__TCA_XCP_MAX,
 };
@@ -122,9 +119,7 @@ enum {
  * @e2e_limited_pkts: packets whose header reports that XCP does not limit the sender
  * @flagged_pkts: packets with undefined flags in the header
  * @malformed_pkts: packets with a malformed header, by TC_XCP_MALFORMED_*
- * @samples: number of samples of senders
- * @understating: samples of senders that sent more than they advertised
- * @ignoring: samples of senders that did not slow down although feedback was negative
+ * @unused: 0; were counters of the option sampler
  * @xcp_capacity_bytes_ps: current part of the capacity for XCP; this and the following fields up to
  *	@other_sent_bytes are 0 until there is a second queue
  * @share_weight_ppm: weight of XCP, millionths; the rest is the weight of other traffic
@@ -165,9 +160,7 @@ struct tc_xcp_xstats {
 	__u64 e2e_limited_pkts;
 	__u64 flagged_pkts;
 	__u64 malformed_pkts[TC_XCP_MALFORMED_CAUSES];
-	__u64 samples;
-	__u64 understating;
-	__u64 ignoring;
+	__u64 unused[3];
 	__u64 xcp_capacity_bytes_ps;
 	__u64 share_weight_ppm;
 	__u64 share_loss_ppb;

@@ -33,7 +33,8 @@ def malformed(kind: str) -> tuple[str, ...]:
 
 
 # The first fields of each tc_*_xstats, 64 bits each; those in SIGNED have a sign. New fields are only added
-# at the end.
+# at the end. SKIPPED ones are not shown.
+SKIPPED = ""
 SIGNED = ("feedback_bytes_ps",)
 XSTATS: dict[str, tuple[str, ...]] = {
     "csig": ("rate_bytes_ps", "available_bytes_ps", "tx_bytes", "longest_ns", "compact_pkts", "expanded_pkts",
@@ -46,8 +47,7 @@ XSTATS: dict[str, tuple[str, ...]] = {
             "residue_neg_bytes_ps", "cp_bytes_ps2", "cn_ppm_ps", "avg_rtt_ns", "interval_ns",
             "standing_queue_bytes", "intervals", "reduced_pkts", "unwritable_pkts", "other_pkts",
             "standard_pkts", "minimal_pkts", "micro_pkts", "unknown_pkts", "e2e_limited_pkts", "flagged_pkts",
-            "bounded_pkts",
-            *malformed("xcp")),
+            *malformed("xcp"), *[SKIPPED] * 14, "bounded_pkts"),
     "wred": ("marked_pkts", "ce_pkts", "ect_dropped_pkts", "nect_dropped_pkts", "limit_dropped_pkts",
              "queued_bytes", "peak_bytes"),
 }
@@ -81,8 +81,8 @@ def read() -> list[Row]:
 
 
 def xstats(kind: str, stats: dict[int, bytes]) -> dict[str, int]:
-    form = "=" + "".join("q" if name in SIGNED else "Q" for name in XSTATS[kind])
-    return dict(zip(XSTATS[kind], struct.unpack_from(form, stats[STATS_APP])))
+    form = "=" + "".join("8x" if name == SKIPPED else "q" if name in SIGNED else "Q" for name in XSTATS[kind])
+    return dict(zip(filter(None, XSTATS[kind]), struct.unpack_from(form, stats[STATS_APP])))
 
 
 def one(index: int, handle: int, kind: str, stats: dict[int, bytes], own: dict[str, int]) -> Row:

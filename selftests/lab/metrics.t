@@ -80,6 +80,8 @@ def of_transfers(run):
     m = metrics.Measures(run)
     decisions = claims.decide([run])
     curve = plot.cdf(m.fcts("a"))
+    ends = [(10, 1, 2, (1, 3)), (1000, 1, 2, (1, math.inf))]
+    marks = [plot.plot_slowdown("t", {"all": points}).count("<use") for points in (ends, [*ends, (100, 1, math.inf, (2, math.inf))])]
     row, = [r for r in slowdown.rows([run]) if r.is_all] or slowdown.rows([run])
     return [
         ("each planned transfer counts", m.fcts(None), [1] + [math.inf] * 3 + [2.5, math.inf]),
@@ -99,7 +101,8 @@ def of_transfers(run):
         ("one about those that ended does", [d.passed for d in decisions[len(NEVER):]][:1], [True]),
         ("what else never happened is a value", decisions[-1].passed, True),
         ("the curve of the completion times ends below 1", curve, [(1, 0.2), (2.5, 0.4)]),
-        ("and says so", report.finished("all", m, "a"), "all: 3 of 5 unfinished"),
+        ("and a percentile of theirs is a mark in the picture of slowdowns", marks[1] - marks[0], 1),
+        ("the name of the curve says so", report.finished("all", m, "a"), "all: 3 of 5 unfinished"),
         ("the table has the number", table.row(run)[table.HEAD.index("unfinished")], "4 of 6"),
         ("and the word", table.row(run)[table.HEAD.index("fct p50")], "never"),
         ("of each group", [r[table.GROUP_HEAD.index("unfinished")] for r in table.group_rows([run])[1:]], ["3 of 5", "1 of 1"]),

@@ -324,8 +324,9 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 }
 
 /*
- * Packets carry no header any more, since a filter of this host or the path does not admit it: no
- * feedback will come. The window was right for the path, so Reno does not begin with a slow start.
+ * Packets carry no header any more, since a filter of this host or the path does not admit it, or
+ * since the flow's key changed, as when the device joins a VRF: no feedback will come. The window
+ * was right for the path, so Reno does not begin with a slow start.
  */
 static void txcp_lose_headers(struct sock *sk)
 {

@@ -15,6 +15,7 @@ from hosts import A, B, Stream, counts, run, since, sysctl, transfer
 
 TOTAL = 1 << 18
 TRIES = 8
+IDLE_S = 6      # longer than ageing leaves an unused entry alone
 
 tap = hosts.Tap()
 
@@ -89,11 +90,44 @@ def speaks(what, version, *devices):
               f"{stray}, speaks: {a['peer_supported']}, {b['peer_supported']}")
 
 
+def joins_later():
+    """Return a connection, which is idle, whose device can join a VRF. Then the key of the socket's
+    flow changes, and the entry cannot be found any more.
+    """
+    pair = connect_bound(4, "a-r", "b-r")
+    tap.claim("a connection before its device joins a VRF speaks XCP",
+              transfer_some(pair) and counts("a")["peer_supported"] == 1)
+    time.sleep(IDLE_S)
+    return pair
+
+
+def transfer_some(pair):
+    """Send without ending the stream. Return True if all has arrived."""
+    pair[0].send(bytes(1000))
+    left = 1000
+    while left and select.select([pair[1]], [], [], 20)[0]:
+        left -= len(pair[1].recv(left))
+    return not left
+
+
+def goes_on(pair):
+    """The entry is removed by ageing, and the congestion control falls back."""
+    time.sleep(IDLE_S)
+    unsupported, flows = counts("a")["peer_unsupported"], counts("a")["flows"]
+    exact = transfer([Stream(*pair, TOTAL)], limit_s=60)
+    tap.claim("a connection whose device joins a VRF falls back and goes on; nothing is remembered",
+              exact and hosts.cc_of(pair[0]) == "xcp-reno" and not unsupported and not flows,
+              f"{exact}, {hosts.cc_of(pair[0])}, {unsupported}, {flows} flows")
+    hosts.close(*pair)
+
+
 def main():
     hosts.build_path()
+    pair = joins_later()
     enslave("a", "a-r", {4: "192.0.2.2", 6: "2001:db8:1::2"})
     enslave("b", "b-r", {4: "198.51.100.2", 6: "2001:db8:2::2"})
     sysctl("b", "ipv4/tcp_l3mdev_accept", 1)
+    goes_on(pair)
     for name in "ab":
         sysctl(name, "hopcc/xcp_unsupported_s", 0)
     for version in (4, 6):

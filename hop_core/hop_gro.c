@@ -8,8 +8,8 @@
 #include <net/net_namespace.h>
 
 /*
- * Maximum time to wait for a NAPI instance that polls without a pause. Each of its polls completes
- * the held packets, and takes microseconds.
+ * Maximum time to wait for the NAPI instances that poll without a pause, all together. Each of their
+ * polls completes the held packets, and takes microseconds.
  */
 #define HOP_GRO_POLL_MAX_JIFFIES (HZ / 10)
 
@@ -21,27 +21,46 @@ static bool is_polling(const struct napi_struct *napi)
 	return state & NAPIF_STATE_SCHED && !(state & NAPIF_STATE_NPSVC);
 }
 
-/* Wait for one complete poll, which we schedule or which is scheduled already. */
-static void poll_once(struct napi_struct *napi)
+static bool has_polls(struct net_device *dev)
 {
-	const unsigned long end = jiffies + HOP_GRO_POLL_MAX_JIFFIES;
+	struct napi_struct *napi;
+	bool polls = false;
 
-	local_bh_disable();
-	napi_schedule(napi);
-	/* The instance polls here, unless a thread polls for it. */
-	local_bh_enable();
-	while (is_polling(napi) && time_before(jiffies, end))
-		schedule_timeout_uninterruptible(1);
+	list_for_each_entry(napi, &dev->napi_list, dev_list)
+		polls |= is_polling(napi);
+	return polls;
 }
 
-static void poll_device(struct net_device *dev)
+/* The instances poll here, unless a thread polls for them. */
+static bool schedule_polls(struct net_device *dev)
 {
 	struct napi_struct *napi;
 
-	compat_netdev_lock(dev);
+	local_bh_disable();
 	list_for_each_entry(napi, &dev->napi_list, dev_list)
-		poll_once(napi);
-	compat_netdev_unlock(dev);
+		napi_schedule(napi);
+	local_bh_enable();
+	return has_polls(dev);
+}
+
+/* Return: true if @poll returns true for one of all devices. */
+static bool any_device(bool (*poll)(struct net_device *dev))
+{
+	struct net_device *dev;
+	struct net *net;
+	bool any = false;
+
+	rtnl_lock();
+	down_read(&net_rwsem);
+	for_each_net(net)
+		for_each_netdev(net, dev) {
+			compat_netdev_lock(dev);
+			any |= poll(dev);
+			compat_netdev_unlock(dev);
+		}
+	up_read(&net_rwsem);
+	rtnl_unlock();
+	return any;
 }
 
 /*
@@ -59,17 +78,17 @@ static void poll_device(struct net_device *dev)
  */
 void hop_gro_flush(void)
 {
-	struct net_device *dev;
-	struct net *net;
+	unsigned long end;
+	bool polls;
 
 	synchronize_net();
 	schedule_timeout_uninterruptible(1);
-	rtnl_lock();
-	down_read(&net_rwsem);
-	for_each_net(net)
-		for_each_netdev(net, dev)
-			poll_device(dev);
-	up_read(&net_rwsem);
-	rtnl_unlock();
+	polls = any_device(schedule_polls);
+	end = jiffies + HOP_GRO_POLL_MAX_JIFFIES;
+	/* RTNL is free meanwhile, since others configure the network. */
+	while (polls && time_before(jiffies, end)) {
+		schedule_timeout_uninterruptible(1);
+		polls = any_device(has_polls);
+	}
 }
 EXPORT_SYMBOL_GPL(hop_gro_flush);

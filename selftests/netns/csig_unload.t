@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The module of tags goes while GRO holds packets, in the lab's guest.
-cd "$(dirname "$0")/../.." || exit 2
-tools/lab/lab setup >/dev/null || exit 1
-exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/csig_unload.py
+# Carriers go while GRO holds packets and while NICs are busy, in the lab's guest.
+# shellcheck source=selftests/netns/module_lib.sh
+. "$(dirname "$0")/module_lib.sh"
+drive_guest release selftests/netns/csig_unload.py busy_nic

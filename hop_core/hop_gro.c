@@ -8,8 +8,8 @@
 #include <net/net_namespace.h>
 
 /*
- * Maximum time to wait for the NAPI instances that poll without a pause, all together. Each of their
- * polls completes the held packets, and takes microseconds.
+ * Maximum time to wait for the NAPI instances that poll without a pause, all together. Each of
+ * their polls completes the held packets, and takes microseconds.
  */
 #define HOP_GRO_POLL_MAX_JIFFIES (HZ / 10)
 

@@ -171,8 +171,8 @@ static inline int hop_gro_complete(struct sk_buff *skb, int tcp_bytes,
  * can complete it any more is lost, with a warning. The caller has made its gro_receive stop
  * merging before.
  *
- * Context: process; takes RTNL, and releases it while it waits. It may take 0.2 s, whatever the number
- * of devices.
+ * Context: process; takes RTNL, and releases it while it waits. It may take 0.2 s, whatever the
+ * number of devices.
  */
 void hop_gro_flush(void);
 

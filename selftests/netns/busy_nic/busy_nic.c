@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A NIC with many instances of NAPI that poll without a pause: each is scheduled from the start, as an
- * instance is whose queue never becomes empty, and is complete only when the module is unloaded. No
- * CPU polls them before.
+ * A NIC with many instances of NAPI that poll without a pause: each is scheduled from the start, as
+ * an instance is whose queue never becomes empty, and is complete only when the module is unloaded.
+ * No CPU polls them before.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>

@@ -232,8 +232,8 @@ static void strip_behind_test(struct kunit *test)
 }
 
 /*
- * The user of a tap says where the checksum starts. In the header that is removed or in front of it:
- * the packet stays as it is.
+ * The user of a tap says where the checksum starts. If that is in the header that is removed or in
+ * front of it, the packet stays as it is.
  */
 static void sum_start_test(struct kunit *test)
 {
@@ -257,6 +257,7 @@ static void sum_start_test(struct kunit *test)
 			const int want = behind ? cases[i].behind_err : cases[i].err;
 			struct hop_shim_place place;
 			unsigned int len;
+			int err;
 
 			insert_behind(skb);
 			len = skb->len;
@@ -264,10 +265,12 @@ static void sum_start_test(struct kunit *test)
 			skb->ip_summed = CHECKSUM_PARTIAL;
 			skb->csum_start = skb_network_header(skb) - skb->head +
 					  place.offset_bytes + cases[i].start_bytes;
-			KUNIT_EXPECT_EQ_MSG(test, behind ?
-				hop_shim_strip_behind(skb, &place, L4_BYTES, BEHIND_BYTES) :
-				hop_shim_strip(skb, &place, BEHIND_BYTES, IPPROTO_TCP), want,
-				"%d, %zu", cases[i].start_bytes, behind);
+			if (behind)
+				err = hop_shim_strip_behind(skb, &place, L4_BYTES, BEHIND_BYTES);
+			else
+				err = hop_shim_strip(skb, &place, BEHIND_BYTES, IPPROTO_TCP);
+			KUNIT_EXPECT_EQ_MSG(test, err, want, "%d, %zu", cases[i].start_bytes,
+					    behind);
 			KUNIT_EXPECT_EQ(test, skb->len, len - (want ? 0 : BEHIND_BYTES));
 			if (!want)
 				KUNIT_EXPECT_GE(test, skb_checksum_start_offset(skb),

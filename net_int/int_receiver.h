@@ -159,8 +159,8 @@ static inline u32 nint_client_flows(const struct nint_client *c, u64 now_ns)
 }
 
 /*
- * Start a period if the last one is over: by the T of the flows that it has, so that a packet with a
- * long T does not bring ended flows back.
+ * Start a period if the last one is over: by the T of the flows that it has, so that a packet with
+ * a long T does not bring ended flows back.
  */
 static inline void nint_client_advance(struct nint_starters *s, struct nint_client *c, u32 t_ns,
 				       u64 now_ns)

@@ -238,8 +238,8 @@ static inline bool scsig_packet_normalise(struct sk_buff *skb, struct net_device
 	skb->protocol = scsig_packet_protocol(place->inner);
 	skb_set_network_header(skb, behind_bytes);
 	/*
-	 * On input, the stack took the tag for the IP or the transport header. The start of the checksum
-	 * does not say more: the user of a tap or of a virtual machine chooses it.
+	 * On input, the stack took the tag for the IP or the transport header. The start of the
+	 * checksum does not say more: the user of a tap or of a virtual machine chooses it.
 	 */
 	skb_set_transport_header(skb, scsig_packet_transport_bytes(skb, place));
 	skb_reset_mac_len(skb);

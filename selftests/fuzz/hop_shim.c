@@ -117,7 +117,8 @@ static void check_start(const struct sk_buff *skb, const struct hop_shim_place *
 {
 	if (skb->ip_summed != CHECKSUM_PARTIAL)
 		return;
-	FUZZ_CLAIM(start >= place->offset_bytes && (start < cut_at || start >= cut_at + (int)bytes));
+	FUZZ_CLAIM(start >= place->offset_bytes);
+	FUZZ_CLAIM(start < cut_at || start >= cut_at + (int)bytes);
 	FUZZ_CLAIM(skb_checksum_start_offset(skb) == start - (start < cut_at ? 0 : (int)bytes));
 }
 

@@ -102,10 +102,10 @@ static __always_inline bool hop_pkt_has_behind(const struct sk_buff *skb, const 
 }
 
 /*
- * The longest headers that are counted for each segment: Ethernet with two tags and four labels (38),
- * VXLAN in IPv6 (70), IPv6 and our longest header (40 + 160), TCP (60), rounded up. The user of a tap
- * or of a virtual machine chooses where the transport header is: 64 kB in front of it and segments of
- * one byte would make one packet 2 GB in the port's estimates.
+ * The longest headers that are counted for each segment: Ethernet with two tags and four labels
+ * (38), VXLAN in IPv6 (70), IPv6 and our longest header (40 + 160), TCP (60), rounded up. The user
+ * of a tap or of a virtual machine chooses where the transport header is: 64 kB in front of it and
+ * segments of one byte would make one packet 2 GB in the port's estimates.
  */
 #define HOP_PKT_HDR_MAX_BYTES 384
 
@@ -203,7 +203,7 @@ static __always_inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *sk
 		return wire;
 	hdr_bytes = hop_pkt_hdr_bytes(skb);
 	wire.segs_pkts = hop_pkt_segs(skb, hdr_bytes);
-	/* A BIG TCP packet could claim 2^19 segments, and the overhead has no low bound: saturate. */
+	/* A BIG TCP packet could claim 2^19 segments of 384 and the overhead's bytes: saturate. */
 	wire.bytes = min_t(u64, S32_MAX, skb->len + (u64)wire.segs_pkts * overhead_bytes +
 			   (u64)(wire.segs_pkts - 1) * hdr_bytes);
 	return wire;

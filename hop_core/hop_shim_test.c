@@ -254,11 +254,12 @@ static void sum_start_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		for (behind = 0; behind <= 1; behind++) {
 			struct sk_buff *skb = make(test, &shim_cases[6]);
-			const int want = behind ? cases[i].behind_err : cases[i].err;
 			struct hop_shim_place place;
+			int want = cases[i].err, err;
 			unsigned int len;
-			int err;
 
+			if (behind)
+				want = cases[i].behind_err;
 			insert_behind(skb);
 			len = skb->len;
 			KUNIT_ASSERT_TRUE(test, hop_shim_find(skb, &place));

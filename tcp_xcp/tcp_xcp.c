@@ -46,6 +46,9 @@
 /* A window that the receiver takes for small, packets: below its XCP_SMALL_WINDOW_PKTS */
 #define XCP_SMALL_PKTS		2U
 
+/* An idle time in seconds after which no window is still valid */
+#define XCP_IDLE_LONG_S		1800
+
 /* ss shows gains in units of 1/256. */
 #define XCP_INFO_GAIN_SHIFT	8
 
@@ -324,29 +327,24 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 }
 
 /*
- * Packets carry no header any more, since a filter of this host or the path does not admit it, or
- * since the flow's key changed, as when the device joins a VRF: no feedback will come. The window
- * was right for the path, so Reno does not begin with a slow start.
+ * Headers end without a loss if the key of the flow changes, since its entry is then removed: the
+ * device joins a VRF, for example. In recovery, Reno waits for the end, as after any loss.
  */
-static void txcp_lose_headers(struct sock *sk)
+static bool txcp_is_cut_off(const struct sock *sk, const struct txcp_sock *xs)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	tp->snd_ssthresh = min(tp->snd_ssthresh, hop_cwnd_pkts(tp));
-	txcp_give_up(sk);
+	return xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED &&
+	       inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 }
 
 static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
 {
 	const bool reno = xs->v.reno;
 
-	if (!reno && xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED) {
-		txcp_lose_headers(sk);
-		return;
-	}
 	txcp_find_speed(sk, xs);
 	if (reno)
 		txcp_end_reno_round(sk, xs);
+	else if (txcp_is_cut_off(sk, xs))
+		txcp_give_up(sk);
 	txcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
 	txcp_end_asking(&xs->v, xs->v.received);
 	xs->v.received = false;
@@ -408,6 +406,14 @@ static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 
 compat_adapt_cong_control(txcp_cong_control)
 
+/* Time since the last ACK, us; a 32-bit microsecond count alone would wrap after 71 minutes */
+static u32 txcp_idle_us(const struct tcp_sock *tp, const struct txcp_sock *xs)
+{
+	if (tcp_jiffies32 - tp->lsndtime > XCP_IDLE_LONG_S * HZ)
+		return U32_MAX;
+	return (u32)tp->tcp_mstamp - xs->ack_us;
+}
+
 /*
  * The application sends again after an idle time; the packet being sent carries the new offer. If
  * the window is only a few GSO packets, all of it may be acknowledged before more is sent. This is
@@ -425,7 +431,7 @@ static void txcp_tx_start(struct sock *sk)
 	hop_bound_window(sk);
 	if (xs->v.reno)
 		return;
-	idle_us = hop_idle_us(tcp_sk(sk), xs->ack_us);
+	idle_us = txcp_idle_us(tcp_sk(sk), xs);
 	changed = txcp_end_silence(&xs->v);
 	if (idle_us < xs->v.rtt_us && !changed)
 		return;

@@ -302,6 +302,17 @@ def see_filtered():
     time.sleep(1)
 
 
+def see_missed():
+    """A filter on egress would miss TCP below the SYN's header, which leaves without one."""
+    run("tc -n a qdisc add dev a-r clsact")
+    run("tc -n a filter add dev a-r egress protocol ip flower ip_proto tcp dst_port 9 action drop")
+    load = Openings()
+    finds("a", "a filter behind the carriers", ("hidden", "xcp", "would not see TCP"), load=load)
+    run("tc -n a qdisc del dev a-r clsact")
+    finds("a", "no filter", load=load)
+    load.server.close()
+
+
 def see_segmented():
     """GSO datagrams in a tunnel whose outer packets have tags, by a device that is no veth."""
     run("modprobe vxlan")
@@ -707,6 +718,7 @@ def main():
     see_path()
     see_beside()
     see_filtered()
+    see_missed()
     see_conntrack()
     see_words()
     see_module()

@@ -35,6 +35,11 @@ EVENTS: dict[tuple[str, str], tuple[str, str, str]] = {
         "hidden", "headers stay in place, and their connections open without the feedback of the network's hops: a "
         "filter below the device that has the address (XDP, or tc and nftables on ingress) has not seen TCP",
         UNFILTER) for carrier in ("xcp", "int")},
+    **{(carrier, "out_hidden"): (
+        "hidden", "packets leave without headers: a filter behind the carriers (tc and nftables on egress, nftables in "
+        "postrouting behind priority 301, programs of cgroups) would not see TCP below them",
+        f"filter at output, nft ... hook output, or sysctl net.hopcc.{carrier}=2 if the filter knows the header")
+       for carrier in ("xcp", "int")},
 }
 
 

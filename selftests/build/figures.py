@@ -250,7 +250,8 @@ def described(found):
 def draw(kind, found):
     sys.path.insert(0, f"{TOP}/tools/lab")
     from hoplab.plot import plot_slowdown   # matplotlib takes a second to load
-    svg = plot_slowdown(kind, {cc: [(size, (p50, 0), (p99, half)) for size, p50, p99, half in points]
+    svg = plot_slowdown(kind, {cc: [(size, p50, p99, (p99 - half, p99 + half))
+                                    for size, p50, p99, half in points]
                                for cc, points in found.items()})
     start = svg.index(">") + 1
     return svg[:start] + described(found) + svg[start:]

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reno, of which every second connection is starved: one packet in flight, at 2 kB/s. The others share the port. */
+/*
+ * Reno, of which every second connection is starved: one packet in flight, at 2 kB/s. The others
+ * share the port.
+ */
 #include <linux/module.h>
 #include <net/tcp.h>
 

@@ -207,7 +207,8 @@ static void check_flow(const struct plan_place *at, const struct flow *flow)
 		plan_refuse(at, "count", "other than 1 needs mode=persistent or reconnect");
 	if (flow->half != HALF_BOTH && (flow->count != 1 || flow->trigger != NONE ||
 					flow->warm_bytes || flow->request_bytes))
-		plan_refuse(at, "half", "no trigger, warm_bytes, request_bytes or count other than 1");
+		plan_refuse(at, "half",
+			    "no trigger, warm_bytes, request_bytes or count other than 1");
 }
 
 static void read_flow(const struct plan_place *at)

@@ -307,11 +307,27 @@ bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 }
 EXPORT_SYMBOL_GPL(hop_shim_open_sock);
 
+/* Return: true if the socket has keys of TCP-MD5 or TCP-AO, which no GSO packet can be signed with */
+static bool hop_shim_is_signed(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool is_signed = false;
+
+#ifdef CONFIG_TCP_MD5SIG
+	is_signed |= !!rcu_access_pointer(tp->md5sig_info);
+#endif
+#ifdef CONFIG_TCP_AO
+	is_signed |= !!rcu_access_pointer(tp->ao_info);
+#endif
+	return is_signed;
+}
+
 void hop_shim_close_sock(struct sock *sk, bool no_gso)
 {
 	struct dst_entry *dst;
 
-	if (!no_gso)
+	/* A key may have been set after hop_shim_open_sock(). */
+	if (!no_gso || hop_shim_is_signed(sk))
 		return;
 	sk->sk_gso_disabled = 0;
 	/* This reads all limits of the device again; without a route, connect() will do so. */

@@ -887,15 +887,15 @@ static int scsig_check_layouts(const struct scsig_settings *set, struct nlattr *
 }
 
 /* Refuse short timer periods in a container, since the whole machine pays for the CPU time. */
-static int scsig_check_period(const struct scsig_settings *set, struct nlattr **tb,
-			      struct netlink_ext_ack *extack)
+static int scsig_check_period(const struct Qdisc *sch, const struct scsig_settings *set,
+			      struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	static const int attrs[] = { TCA_CSIG_TIMER, TCA_CSIG_INTERVAL, TCA_CSIG_SHIFT,
 				     TCA_CSIG_ESTIMATOR, TCA_CSIG_RATE };
 	int i;
 
 	if (scsig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
-	    hop_is_trusted())
+	    hop_is_trusted(dev_net(qdisc_dev(sch))))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(attrs); i++)
 		if (tb[attrs[i]])
@@ -906,8 +906,8 @@ static int scsig_check_period(const struct scsig_settings *set, struct nlattr **
 	return 0;
 }
 
-static int scsig_check_timer(const struct scsig_settings *set, struct nlattr **tb,
-			     struct netlink_ext_ack *extack)
+static int scsig_check_timer(const struct Qdisc *sch, const struct scsig_settings *set,
+			     struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	if (!set->value[TCA_CSIG_TIMER])
 		return 0;
@@ -917,7 +917,7 @@ static int scsig_check_timer(const struct scsig_settings *set, struct nlattr **t
 	if (scsig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
 				      "with timer, the interval over 2^shift of dre must be 10us at least");
-	return scsig_check_period(set, tb, extack);
+	return scsig_check_period(sch, set, tb, extack);
 }
 
 /* Is it an EtherType by which frames without a tag are recognised? */
@@ -927,8 +927,8 @@ static bool scsig_is_taken(u16 tpid)
 }
 
 /* Check the conditions that involve more than one option. */
-static int scsig_check(const struct scsig_settings *set, struct nlattr **tb,
-		       struct netlink_ext_ack *extack)
+static int scsig_check(const struct Qdisc *sch, const struct scsig_settings *set,
+		       struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -939,7 +939,7 @@ static int scsig_check(const struct scsig_settings *set, struct nlattr **tb,
 	    scsig_is_taken(set->tpids.tpid[CSIG_EXPANDED]))
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "a tpid must not be that of a VLAN tag, IPv4 or IPv6");
-	err = scsig_check_timer(set, tb, extack);
+	err = scsig_check_timer(sch, set, tb, extack);
 	return err ?: scsig_check_layouts(set, tb, extack);
 }
 
@@ -1072,7 +1072,7 @@ static int scsig_prepare(const struct Qdisc *sch, struct scsig_settings *set, st
 		return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
 	scsig_derive(set, rate_bytes_ps);
-	return scsig_check(set, tb, extack);
+	return scsig_check(sch, set, tb, extack);
 }
 
 /* Queues form one port if they have the same port ID and the same way of measuring. */

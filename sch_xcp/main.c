@@ -1023,13 +1023,14 @@ static int sxcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
 }
 
 /* Each of these times is the period of a timer, whose cost affects the whole machine. */
-static int sxcp_check_times(struct nlattr **tb, struct netlink_ext_ack *extack)
+static int sxcp_check_times(const struct Qdisc *sch, struct nlattr **tb,
+			    struct netlink_ext_ack *extack)
 {
 	static const int attrs[] = { TCA_XCP_MIN_INTERVAL, TCA_XCP_MAX_INTERVAL,
 				     TCA_XCP_ALLOWED_QUEUE };
 	int i;
 
-	if (hop_is_trusted())
+	if (hop_is_trusted(dev_net(qdisc_dev(sch))))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(attrs); i++)
 		if (tb[attrs[i]] && nla_get_u32(tb[attrs[i]]) < TC_XCP_TIME_CONTAINER_MIN_US)
@@ -1041,7 +1042,8 @@ static int sxcp_check_times(struct nlattr **tb, struct netlink_ext_ack *extack)
 }
 
 /* Update @c with the attributes of a request; on error the content of @c is undefined. */
-static int sxcp_parse(struct sxcp_config *c, struct nlattr **tb, struct netlink_ext_ack *extack)
+static int sxcp_parse(const struct Qdisc *sch, struct sxcp_config *c, struct nlattr **tb,
+		      struct netlink_ext_ack *extack)
 {
 	int err = sxcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
 
@@ -1052,7 +1054,7 @@ static int sxcp_parse(struct sxcp_config *c, struct nlattr **tb, struct netlink_
 	if (c->value[TCA_XCP_MIN_INTERVAL] > c->value[TCA_XCP_MAX_INTERVAL])
 		return hop_nla_refuse(extack, tb[TCA_XCP_MIN_INTERVAL] ?: tb[TCA_XCP_MAX_INTERVAL],
 				      "min_interval must not exceed max_interval");
-	return sxcp_check_times(tb, extack);
+	return sxcp_check_times(sch, tb, extack);
 }
 
 /*
@@ -1200,7 +1202,7 @@ static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	u32 limit_bytes = 0;
 	int err;
 
-	err = sxcp_parse(&config, tb, extack);
+	err = sxcp_parse(sch, &config, tb, extack);
 	if (!err)
 		err = sxcp_parse_limit(sch, &config, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
 	if (err)

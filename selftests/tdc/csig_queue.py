@@ -19,7 +19,7 @@ import time
 import frames
 import int_queue
 from frames import (ETH_P_IP, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
-                    expiries, in_container, run_checks, sh, traced)
+                    expiries, by_host_in_container, in_container, run_checks, sh, traced)
 
 COMPACT, EXPANDED = 0x88b5, 0x88b6
 ABW, ABW_C, PD = 0, 1, 2
@@ -443,6 +443,8 @@ def containers_have_slow_timers(_wire):
     expect([line for line in said.splitlines() if not line.startswith(("Error: ", "Warning: "))],
            ["without a timer", "slow", "a rate"], "in a container")
     expect(said.count("must be 1000000 ns at least"), 5, "refusals")
+    said = by_host_in_container(["tc qdisc add dev va root handle 1: csig rate 1gbit timer"])
+    assert "must be 1000000 ns at least" in said, said
 
 
 def trace_tells(wire):

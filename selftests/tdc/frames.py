@@ -242,12 +242,27 @@ def most_in_1_ms(times_ns):
                for n, start in enumerate(times_ns))
 
 
+IN_CONTAINER = "ip link add dev va type veth peer name vb; ip link set dev va up; ip link set dev vb up"
+
+
 def in_container(script):
     """Run lines of the shell as any user can: in a new user and network namespace, with va in a
     pair of devices. Return their output and errors."""
-    setup = "ip link add dev va type veth peer name vb; ip link set dev va up; ip link set dev vb up"
-    return subprocess.run(["unshare", "-Urn", "sh", "-c", f"{setup}\n{script}"], text=True, check=False,
+    return subprocess.run(["unshare", "-Urn", "sh", "-c", f"{IN_CONTAINER}\n{script}"], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+
+def by_host_in_container(commands):
+    """Run commands as the host's root, in the network namespace of in_container(). Return what they print."""
+    said = ""
+    with subprocess.Popen(["unshare", "-Urn", "sh", "-c", f"{IN_CONTAINER}; echo; read x"], text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as container:
+        container.stdout.readline()
+        for command in commands:
+            said += subprocess.run(["nsenter", "-t", str(container.pid), "-n", *command.split()], text=True,
+                                   check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        container.communicate("\n")
+    return said
 
 
 def flood(wire, qdisc, data):

@@ -17,7 +17,7 @@ import time
 
 import frames
 from frames import (checksum, ETH_P_IP, DSTOPTS, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
-                    expect, expiries, flood, frame, in_container, network, run_checks, sh)
+                    by_host_in_container, expect, expiries, flood, frame, in_container, network, run_checks, sh)
 
 LEN, RATE, DUE = 1000, 10000000, 400000
 STANDARD, MINIMAL, MICRO = 1, 2, 3
@@ -344,6 +344,8 @@ def containers_have_slow_timers(_wire):
     expect([line for line in said.splitlines() if not line.startswith("Error: ")],
            ["slow", "a rate"], "in a container")
     expect(said.count("must be 1000 us at least"), 4, "refusals")
+    said = by_host_in_container(["tc qdisc add dev va root handle 1: xcp rate 1gbit allowed_queue 999us"])
+    assert "must be 1000 us at least" in said, said
 
 
 def hundred_ports_rest(_wire):

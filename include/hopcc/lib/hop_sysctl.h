@@ -52,8 +52,8 @@ static inline void hop_sysctl_explain(const struct ctl_table *table)
 
 /*
  * The handler of each registered sysctl: calls the template's handler, and explains a refusal. The
- * empty entry at the end has the address of the template's end. A container's root cannot write to
- * the log.
+ * empty entry at the end has the address of the template's end, and the network namespace. Nothing
+ * is logged for a container.
  */
 static inline int hop_sysctl_handle(compat_ctl_table *table, int write, void *buffer, size_t *len,
 				    loff_t *pos)
@@ -65,7 +65,8 @@ static inline int hop_sysctl_handle(compat_ctl_table *table, int write, void *bu
 		end++;
 	template = (const struct ctl_table *)end->data - (end - table);
 	err = template->proc_handler(table, write, buffer, len, pos);
-	if (write && (err == -EINVAL || err == -ERANGE) && hop_is_trusted())
+	if (write && (err == -EINVAL || err == -ERANGE) &&
+	    hop_is_trusted(end->extra1))
 		hop_sysctl_explain(table);
 	return err;
 }
@@ -95,6 +96,7 @@ static inline int hop_sysctl_start(struct net *net, struct hop_sysctl *hs,
 		hs->table[i].proc_handler = hop_sysctl_handle;
 	}
 	hs->table[entries].data = (void *)(template + entries);
+	hs->table[entries].extra1 = net;
 	hs->header = register_net_sysctl_sz(net, "net/hopcc", hs->table, entries);
 	if (hs->header)
 		return 0;

@@ -3,21 +3,24 @@
 #ifndef HOPCC_LIB_HOP_TRUST_H
 #define HOPCC_LIB_HOP_TRUST_H
 
-#include <linux/capability.h>
 #include <linux/user_namespace.h>
+#include <net/net_namespace.h>
 
 /**
- * hop_is_trusted() - is the sender of this request trusted with the machine's CPU time?
+ * hop_is_trusted() - is the owner of a network namespace trusted with the machine's CPU time?
+ * @net: network namespace of the device or the sysctl
  *
- * Netlink asks for CAP_NET_ADMIN in the user namespace of the device's network namespace.
- * Any user has that in a user namespace of their own.
+ * Netlink asks for CAP_NET_ADMIN in the user namespace of @net, of the process that sends and of
+ * the one that opened the socket. Any user has that in a user namespace of their own. The current
+ * process's capabilities tell nothing: it may be a privileged program that writes what such a user
+ * wants to a descriptor that the user opened.
  *
- * Context: process, that of the request.
- * Return: true if the sender has CAP_NET_ADMIN in the initial user namespace.
+ * Context: any.
+ * Return: true if CAP_NET_ADMIN in the initial user namespace is needed to configure @net.
  */
-static inline bool hop_is_trusted(void)
+static inline bool hop_is_trusted(const struct net *net)
 {
-	return ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
+	return net->user_ns == &init_user_ns;
 }
 
 #endif /* HOPCC_LIB_HOP_TRUST_H */

@@ -159,6 +159,12 @@ struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow)
 }
 EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);
 
+void xcp_flow_count_excess(struct xcp_flow *flow)
+{
+	nxcp_count(nxcp_net(sock_net(flow->sk)), XCP_COUNT_IN_EXCESS);
+}
+EXPORT_SYMBOL_GPL(xcp_flow_count_excess);
+
 bool xcp_flow_was_asked(struct xcp_flow *flow)
 {
 	bool asked;

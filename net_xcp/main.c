@@ -47,6 +47,7 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IN_HIDDEN] = "in_hidden",
 	[XCP_COUNT_IN_BAD_SUM] = "in_bad_sum",
 	[XCP_COUNT_IN_BAD_SEQ] = "in_bad_seq",
+	[XCP_COUNT_IN_EXCESS] = "in_excess",
 	[XCP_COUNT_BAD + XCP_BAD_TRUNCATED] = "bad_truncated",
 	[XCP_COUNT_BAD + XCP_BAD_VERSION] = "bad_version",
 	[XCP_COUNT_BAD + XCP_BAD_FORMAT] = "bad_format",

@@ -25,6 +25,8 @@
  *	with a wrong TCP checksum
  * @XCP_COUNT_IN_BAD_SEQ: subset of XCP_COUNT_IN: segments outside of the TCP windows, which may
  *	come from an attacker
+ * @XCP_COUNT_IN_EXCESS: ACKs with more feedback than tcp_xcp has asked for, whose peer may lie; it
+ *	uses what it has asked for
  * @XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers that are removed and not used,
  *	since no established connection has negotiated XCP, or for lack of room; dropped: SYN-ACKs
  *	with a header that answer no SYN of ours, and resets with a header
@@ -74,6 +76,7 @@ enum nxcp_count {
 	XCP_COUNT_IN_FLAGS,
 	XCP_COUNT_IN_BAD_SUM,
 	XCP_COUNT_IN_BAD_SEQ,
+	XCP_COUNT_IN_EXCESS,
 	XCP_COUNT_IN_NO_FLOW,
 	XCP_COUNT_IN_OFF,
 	XCP_COUNT_IN_HIDDEN,

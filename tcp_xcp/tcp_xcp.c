@@ -377,6 +377,8 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
 	xs->v.received = true;
 	txcp_count_asked(sk, xs);
+	if (txcp_is_excess(&xs->v, feedback_bytes_ps))
+		xcp_flow_count_excess(xs->flow);
 	if (!txcp_receive(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
 	/* txcp_bound_growth() does not need the desired rate if the device's speed is unknown. */

@@ -367,6 +367,19 @@ static inline s64 txcp_grant(struct txcp_vars *v, s64 feedback_bytes_ps)
 }
 
 /**
+ * txcp_is_excess() - does feedback exceed the demands that were sent?
+ * @v: the state
+ * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
+ *
+ * Return: true if txcp_grant() would reduce it: the peer lies, or the answers are two rounds late.
+ */
+static inline bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps)
+{
+	/* 2^60 + 2^60 */
+	return feedback_bytes_ps > (s64)(v->asked_before_bytes_ps + v->asked_bytes_ps);
+}
+
+/**
  * txcp_end_asking() - end a round: age the demands that were not granted
  * @v: the state
  * @received: feedback was received in the round

@@ -178,6 +178,8 @@ static void grant_test(struct kunit *test)
 		txcp_ask(&v, c->pkts, c->demand_bytes_ps);
 		if (c->ends)
 			txcp_end_asking(&v, c->received);
+		KUNIT_EXPECT_EQ_MSG(test, txcp_is_excess(&v, c->feedback_bytes_ps),
+				    c->want_bytes_ps < c->feedback_bytes_ps, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, txcp_grant(&v, c->feedback_bytes_ps), c->want_bytes_ps,
 				    "%s", c->what);
 	}

@@ -13,6 +13,7 @@ import typing
 
 import hosts
 import xcp_wire
+from shims import counts
 from wire import ACK, ECE, SYN, Peer
 from xcp_wire import MICRO, MINIMAL, UNKNOWN, Wire, header
 
@@ -90,6 +91,7 @@ FEEDBACK = ((100000, 2 * MSS + 10000), (-5000, 2 * MSS - 500), (0, 2 * MSS), (-1
 
 
 def obeys(tun, version):
+    before = counts("xcp")["in_excess"]
     for n, (feedback, want) in enumerate(FEEDBACK):
         sender = Sender(tun, version, 53010 + n)
         # TCP regards the first packets of a connection as application-limited.
@@ -101,6 +103,8 @@ def obeys(tun, version):
         tap.claim(f"IPv{version}: feedback of {feedback} bytes/s: a window of {want} bytes",
                   near(offer.window(), want, 0.1), f"{offer.window()} bytes, {offer}")
         sender.close()
+    tap.equal(f"IPv{version}: feedback that was asked for is not counted as excess",
+              counts("xcp")["in_excess"] - before, 0)
 
 
 def lies(tun, version):
@@ -109,13 +113,14 @@ def lies(tun, version):
     sender.ask(40)
     sender.answer()
     sender.read()
-    windows = []
+    windows, before = [], counts("xcp")["in_excess"]
     for _ in range(3):
         sender.answer(0x7fffffff)
         sender.sock.send(bytes(4 * MSS))
         windows.append(sender.read().window())
     tap.claim(f"IPv{version}: feedback that nobody asked for: at most two RTTs of the device's rate",
               max(windows) <= 2 * LINE * RTT_S * 1.2, f"windows {windows}")
+    tap.equal(f"IPv{version}: such ACKs are counted", counts("xcp")["in_excess"] - before, 3)
     sender.close()
 
 

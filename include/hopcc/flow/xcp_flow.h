@@ -121,6 +121,14 @@ struct xcp_feedback {
 struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow);
 
 /**
+ * xcp_flow_count_excess() - count feedback that exceeds what the congestion control asked for
+ * @flow: the flow from xcp_flow_open()
+ *
+ * Context: socket lock held.
+ */
+void xcp_flow_count_excess(struct xcp_flow *flow);
+
+/**
  * xcp_flow_was_asked() - did the peer's headers carry a demand since the last call?
  * @flow: the flow from xcp_flow_open()
  *

@@ -307,7 +307,7 @@ bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 }
 EXPORT_SYMBOL_GPL(hop_shim_open_sock);
 
-/* Return: true if the socket has keys of TCP-MD5 or TCP-AO, which no GSO packet can be signed with */
+/* Return: true if the socket has keys of TCP-MD5 or TCP-AO, which cannot sign a GSO packet */
 static bool hop_shim_is_signed(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -59,6 +59,9 @@ def build(carrier):
             sysctl(name, "hopcc/csig", 2)
         sysctl("a", "hopcc/csig_cc", cc)
     else:
+        # The programs behind the carriers know the header: it is added although they are there.
+        for name in "ab":
+            sysctl(name, f"hopcc/{carrier}", 2)
         # A delay by a program must not make the peer be cached as one without support.
         sysctl("a", f"hopcc/{carrier}_unsupported_s", 0)
     if carrier == "int":

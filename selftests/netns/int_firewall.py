@@ -12,8 +12,9 @@ import time
 
 import hosts
 from hosts import Stream, connect, run, sysctl, transfer
+from int_wire import INT, data_shim, hello
 from late_choice import UNDO
-from xcp_firewall import counter, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
+from xcp_firewall import counter, forged, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
     ROUTER, ROUTER_STATEFUL, ROUTER_TCP_ONLY, SERVICE
 
 MB = 1 << 20
@@ -202,6 +203,13 @@ def asked(version, name, **options):
                   not r.retrans - (when == "first") and not r.undone, r.words)
 
 
+def attacked(version):
+    """As asked(), while someone forges packets of the server."""
+    port()
+    forged(version, "hpccpp", "int", INT, (hello(), data_shim(1, 5)),
+           ("hpccpp", {"peer_supported": 1, "peer_unsupported": 1}), 4 * MB)
+
+
 def gateway(version, claims, *arguments):
     """The gateway translates a service's port, and has no carrier itself."""
     sysctl("r", "hopcc/int", 0)
@@ -268,6 +276,7 @@ CASES = (
     ({"r": ROUTER_STRICT}, lambda v: by_probes(v, "router that drops what is invalid")),
     ({"r": ROUTER_TCP_ONLY}, lambda v: asked(v, "router passes TCP only")),
     ({"r": MASQUERADE}, lambda v: asked(v, "source NAT on the router")),
+    ({"r": MASQUERADE}, attacked),
     ({"r": DNAT_DROPS}, lambda v: gateway(v, asked, "destination NAT on the router")),
     ({"r": DROPS_PROTOCOL}, not_asked),
     ({"r": ROUTER_TCP_ONLY}, lambda v: without(v, "a congestion control that does not ask", 0.2)),

@@ -6,14 +6,23 @@ network namespaces.
 
     a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
 """
+import select
+import socket
+import struct
 import subprocess
 import sys
 import time
 
 import hosts
-from hosts import Stream, connect, counts, drive, drive_reset, since, transfer
+import shims
+import wire
+from hosts import Stream, connect, counts, drive, drive_reset, since, sysctl, transfer
+from shims import REFUSALS, finish, insert, ip_bytes, quoted_error
+from wire import ACK, PSH, RST, SYN
+from xcp_wire import UNKNOWN, XCP, header
 
 MB = 1 << 20
+ETH_P_ALL = 3
 
 tap = hosts.Tap()
 
@@ -102,6 +111,8 @@ table inet router {
 
 ROUTER = {4: "192.0.2.2", 6: "2001:db8:1::2"}
 SERVICE = {4: "203.0.113.9", 6: "2001:db8:9::9"}
+# The client's address behind source NAT
+MAPPED = {4: "198.51.100.2", 6: "2001:db8:2::2"}
 
 
 def nft(name, rules):
@@ -149,6 +160,103 @@ def without_xcp(version, name, limit_s, **options):
               f"{took:.3f} s")
 
 
+class Forger:
+    """Writes packets of the server's address and port to the client's port at the NAT, without a cookie,
+    and with sequence numbers that are half of all numbers away from the client's: guesses could be
+    right by chance. TCP's checksum is the one that is right at an address.
+    """
+    ROUNDS = 100
+
+    def __init__(self, version, ports, right_at, protocol, headers):
+        self.version, self.ports, self.protocol, self.headers = version, ports, protocol, headers
+        self.right_at, self.far_seq, self.sent, self.rounds = right_at[version], 0, 0, 0
+        with hosts.inside("b"):
+            self.raw = socket.socket(hosts.FAMILY[version], socket.SOCK_RAW, socket.IPPROTO_RAW)
+        with hosts.inside("r"):
+            self.seen = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
+        self.seen.bind(("r-a", ETH_P_ALL))
+        self.seen.settimeout(5)
+
+    def see_syn(self):
+        """Read the client's SYN, below a header or not."""
+        ports = struct.pack("!HH", *self.ports[::-1])
+        while (at := (data := self.seen.recv(1 << 16)).find(ports)) < 0:
+            pass
+        self.far_seq = (struct.unpack_from("!I", data, at + 4)[0] + 2**31) % 2**32
+
+    def build(self, ends, ports, flags, payload):
+        packet = wire.Packet(*ports, self.far_seq, self.far_seq, flags, 0, len(payload))
+        data = wire.build(self.version, packet, 65535, b"", payload)
+        ends = b"".join(socket.inet_pton(hosts.FAMILY[self.version], end) for end in ends)
+        return shims.sum_tcp(finish(data[:ip_bytes(data) - len(ends)] + ends + data[ip_bytes(data):]))
+
+    def send(self):
+        """Send one packet of each kind, and ICMP errors about packets that the client did not send."""
+        if self.rounds == self.ROUNDS:
+            return
+        self.rounds += 1
+        server, mapped = hosts.B[self.version], MAPPED[self.version]
+        wire.SCRIPT, wire.STACK = hosts.B, MAPPED
+        for shim in self.headers:
+            for flags, payload in ((SYN | ACK, b""), (ACK, b""), (ACK | PSH, bytes(1000)), (RST, b"")):
+                summed = self.build((server, self.right_at), self.ports, flags, payload)
+                at = ip_bytes(summed)
+                self.write(insert(self.build((server, mapped), self.ports, flags, payload)[:at] + summed[at:],
+                                  self.protocol, shim))
+                self.sent += 1
+            quoted = wire.Packet(0, 0, 0, 0, 0, 0, 0)
+            quoted.raw = insert(self.build((mapped, server), self.ports[::-1], ACK, bytes(100)), self.protocol, shim)
+            for kind, code in REFUSALS[self.version]:
+                self.write(quoted_error(self.version, quoted, kind, code, 40 if kind == 4 else 0, len(shim) + 20))
+
+    def write(self, data):
+        self.raw.sendto(data, (MAPPED[self.version], 0))
+
+
+def client(version, cc, carrier, right_at=MAPPED, protocol=0, headers=(), total=MB):
+    """Connect through the NAT, and send; forged packets arrive from the SYN to the last byte.
+    Return (exact, congestion control, what a counted about its peer), number of forged headers.
+    """
+    before = counts("a", carrier)
+    listener, sock = hosts.tcp("b", version, "cubic"), hosts.tcp("a", version, cc)
+    listener.bind((hosts.B[version], 0))
+    listener.listen()
+    sock.bind((hosts.A[version], 0))
+    forger = Forger(version, (listener.getsockname()[1], sock.getsockname()[1]), right_at, protocol, headers)
+    sock.setblocking(False)
+    sock.connect_ex(listener.getsockname()[:2])
+    forger.see_syn()
+    forger.send()
+    if not select.select([listener], [], [], 20)[0]:
+        return None, forger.sent
+    other = listener.accept()[0]
+    other.setblocking(False)
+    exact = transfer([Stream(sock, other, total)], meanwhile=lambda _: forger.send(), step_s=0.01)
+    name = hosts.cc_of(sock)
+    hosts.close(sock, other, listener, forger.raw, forger.seen)
+    time.sleep(1)
+    return (exact, name, {key: count for key, count in since("a", before, carrier).items()
+                          if count and key.startswith(("peer", "icmp_"))}), forger.sent
+
+
+def forged(version, cc, carrier, protocol, headers, want, total=MB):
+    """Headers to the NAT's own address: a router with the carrier removes them, and its conntrack sees
+    TCP; one without translates the address above an unknown protocol. Nothing is remembered about
+    peers, so that each connection asks. want: congestion control and counters of the connection.
+    """
+    sysctl("a", f"hopcc/{carrier}_unsupported_s", 0)
+    for on, victim, right_at in ((0, "a", hosts.A), (1, "r", MAPPED)):
+        sysctl("r", f"hopcc/{carrier}", on)
+        what = f"IPv{version} source NAT {'with' if on else 'without'} the carrier, forged {carrier} headers"
+        before = counts(victim, carrier)
+        got, sent = client(version, cc, carrier, right_at, protocol, headers, total)
+        grown = since(victim, before, carrier)
+        unused = grown["in_no_flow"] + grown.get("in_bad_cookie", 0)
+        tap.equal(f"{what}: exact, as without them", got, (True, *want))
+        tap.claim(f"{what}: they reach {victim}", sent > 16 and unused > sent / 4, f"{unused} of {sent}")
+        tap.equal(f"{what}: the next connection, too", client(version, cc, carrier)[0], (True, *want))
+
+
 def nat_begins(version):
     """A NAT rule is added while conntrack still has an entry of our protocol: packets with a header
     are not translated, but the plain ACK behind them is, and is answered by a reset.
@@ -182,6 +290,8 @@ CASES = (
     ({"r": ROUTER_LETS_XCP}, lambda v: with_xcp(v, "router lets the protocol pass")),
     ({"r": ROUTER_TCP_ONLY}, lambda v: without_xcp(v, "router passes TCP only", 0.4)),
     ({"r": MASQUERADE}, lambda v: without_xcp(v, "source NAT on the router", 0.4)),
+    ({"r": MASQUERADE}, lambda v: forged(v, "xcp", "xcp", XCP, (UNKNOWN, header(delta=1000)),
+                                         ("xcp", {"peer_unsupported": 1}))),
     ({"r": ROUTER_STATEFUL}, nat_begins),
     ({"r": FORWARD_PORTS},
      lambda v: without_xcp(v, "destination NAT on the router", 0.1, to=ROUTER)),

@@ -44,6 +44,8 @@
 #define LDCP_ACK_MAX_PKTS	32768U
 #define LDCP_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 #define LDCP_RTT_MAX_US		HOP_RTT_MAX_US
+/* Far more than a window: no ACK is for a packet that was sent longer ago. */
+#define LDCP_RESUME_MAX_PKTS	(1U << 30)
 
 #define LDCP_ALPHA_DEFAULT_PPM	1000000U
 #define LDCP_BETA_DEFAULT_PPM	500000U
@@ -91,7 +93,8 @@ enum ldcp_stage {
  * @undo_cut: reduction of the window by that loss
  * @first_pkts: size of the first window
  * @start_pkts: packets delivered before the first window
- * @resume_pkts: packets delivered when a loss was detected: only packets sent later grant credits
+ * @resume_pkts: packets delivered when a loss was detected: only packets sent later grant credits;
+ *	at most LDCP_RESUME_MAX_PKTS before @round_pkts
  * @round_pkts: packets delivered at the start of the round trip
  * @stage: enum ldcp_stage; read by dumps and when packets are sent, without the lock
  * @marked: a mark or a loss was seen since the start of the round trip
@@ -202,12 +205,17 @@ static inline void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered
 	};
 }
 
-/* Return: true if the ACK ends a round trip (3.2) */
+/*
+ * Return: true if the ACK ends a round trip (3.2). The order of two 32-bit counts is known up to a
+ * distance of 2^31, which a flow without a loss exceeds: @resume_pkts must not stay that far behind.
+ */
 static inline bool ldcp_round_over(struct ldcp_vars *v, const struct ldcp_ack *a)
 {
 	if ((s32)(a->prior_pkts - v->round_pkts) < 0)
 		return false;
 	v->round_pkts = a->delivered_pkts;
+	if (v->round_pkts - v->resume_pkts > LDCP_RESUME_MAX_PKTS)
+		v->resume_pkts = v->round_pkts - LDCP_RESUME_MAX_PKTS;
 	return true;
 }
 

@@ -213,6 +213,26 @@ static void per_rtt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, HALF + QUARTER, "below one packet an ACK is a round trip");
 }
 
+/* The counter of delivered packets wraps, and a loss may be more than half of its range ago. */
+static void long_life_test(struct kunit *test)
+{
+	const u32 step_pkts = 1U << 29;
+	struct ldcp_vars v;
+	unsigned int i;
+
+	ldcp_begin(&v, 80, 100);
+	ldcp_lose(&v, &params, 130, 130, false);
+	for (i = 0; i < 32; i++) {
+		const struct ldcp_ack a = {
+			1, 130 + (i + 1) * step_pkts, 130 + i * step_pkts, false, true
+		};
+		const u64 before = v.cw;
+
+		ldcp_update(&v, &params, &a);
+		KUNIT_EXPECT_GT_MSG(test, v.cw, before, "no loss in 2^29 packets times %u: credits", i);
+	}
+}
+
 static void clock_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, hop_gap_ns(ONE, 1, 100), 0ULL);
@@ -454,6 +474,7 @@ static struct kunit_case ldcp_cases[] = {
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(undo_test),
 	KUNIT_CASE(per_rtt_test),
+	KUNIT_CASE(long_life_test),
 	KUNIT_CASE(clock_test),
 	KUNIT_CASE(shown_test),
 	KUNIT_CASE(first_window_test),

@@ -45,7 +45,7 @@
 #define LDCP_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 #define LDCP_RTT_MAX_US		HOP_RTT_MAX_US
 /* Far more than a window: no ACK is for a packet that was sent longer ago. */
-#define LDCP_RESUME_MAX_PKTS	(1U << 30)
+#define LDCP_RESUME_MAX_PKTS	0x40000000U
 
 #define LDCP_ALPHA_DEFAULT_PPM	1000000U
 #define LDCP_BETA_DEFAULT_PPM	500000U
@@ -207,7 +207,8 @@ static inline void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered
 
 /*
  * Return: true if the ACK ends a round trip (3.2). The order of two 32-bit counts is known up to a
- * distance of 2^31, which a flow without a loss exceeds: @resume_pkts must not stay that far behind.
+ * distance of 2^31, which a flow without a loss exceeds, so @resume_pkts does not stay that far
+ * behind.
  */
 static inline bool ldcp_round_over(struct ldcp_vars *v, const struct ldcp_ack *a)
 {

@@ -229,7 +229,7 @@ static void long_life_test(struct kunit *test)
 		const u64 before = v.cw;
 
 		ldcp_update(&v, &params, &a);
-		KUNIT_EXPECT_GT_MSG(test, v.cw, before, "no loss in 2^29 packets times %u: credits", i);
+		KUNIT_EXPECT_GT_MSG(test, v.cw, before, "2^29 packets times %u without a loss", i);
 	}
 }
 

@@ -14,15 +14,13 @@ import hosts
 from hosts import Stream, connect, run, sysctl, transfer
 from int_wire import INT, data_shim, hello
 from late_choice import UNDO
-from xcp_firewall import counter, forged, nft, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
+from xcp_firewall import counter, forged, nft, tap, FORWARD_PORTS, HOST_FIREWALL, MASQUERADE, OWN_DNAT, \
     ROUTER, ROUTER_STATEFUL, ROUTER_TCP_ONLY, SERVICE
 
 MB = 1 << 20
 CC = "int_drive"
 # At the port's 100 Mbit/s, 25 kB take 2 ms.
 BASE_RTT_US, QUEUE_US = 2000, 2000
-
-tap = hosts.Tap()
 
 # Probes and their answers are TCP; only the handshake has our protocol.
 ROUTER_LETS_INT = """

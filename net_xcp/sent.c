@@ -12,7 +12,7 @@
  * 32 kB. If 64 copies or fewer were sent to a far end in the last round trip, an error about one of
  * them finds it in at least 37 % of the cases, and then the next one may.
  */
-#define XCP_SENT_ROWS_SHIFT	6
+#define XCP_SENT_ROWS		64U
 #define XCP_SENT_COLUMNS	64U
 
 /**
@@ -23,7 +23,7 @@
  */
 struct nxcp_sent {
 	siphash_key_t secret;
-	u64 hashes[1 << XCP_SENT_ROWS_SHIFT][XCP_SENT_COLUMNS];
+	u64 hashes[XCP_SENT_ROWS][XCP_SENT_COLUMNS];
 };
 
 /**
@@ -66,7 +66,7 @@ static u64 *place_of(struct nxcp_net *xn, const struct sk_buff *skb, unsigned in
 	if (!sent || !nxcp_copy_read(skb, offset_bytes, &copy))
 		return NULL;
 	*hash = siphash(&copy, sizeof(copy), &sent->secret);
-	row = hash_32(ipv6_addr_hash(&copy.peer), XCP_SENT_ROWS_SHIFT);
+	row = hash_32(ipv6_addr_hash(&copy.peer), ilog2(XCP_SENT_ROWS));
 	return &sent->hashes[row][*hash % XCP_SENT_COLUMNS];
 }
 

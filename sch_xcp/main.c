@@ -579,7 +579,7 @@ static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
 }
 
 /* The bytes that arrive have a shorter RTT than the current interval: its timer expires now. */
-static void sxcp_look_at_rtt(struct sxcp_sched_data *q)
+static noinline void sxcp_look_at_rtt(struct sxcp_sched_data *q)
 {
 	const u64 now_ns = ktime_get_ns();
 

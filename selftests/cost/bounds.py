@@ -23,14 +23,14 @@ STREAMS = {
 # Relative to cubic, behind 500 Mbit/s.
 BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}
 # Instructions of the congestion control an ACK, a mean over 128 or more; bbr has 346.
-ACKS = {"dctcp_ms": 95, "ldcp": 240, "xcp": 365, "csig": 338, "hpccpp-inband-100g": 440}
+ACKS = {"dctcp_ms": 95, "ldcp": 240, "xcp": 380, "csig": 338, "hpccpp-inband-100g": 440}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
 UNUSED = 1.02
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")
 # Relative to red with a plain packet; for GSO packets, with a GSO packet.
 QDISCS = {
-    ("wred", "tcp"): 1.11, ("xcp", "tcp"): 1.45, ("int", "tcp"): 1.2, ("csig", "tcp"): 1.55,
-    ("xcp", "xcp"): 3.4, ("xcp", "xcp-asks-little"): 3.3,
+    ("wred", "tcp"): 1.11, ("xcp", "tcp"): 1.65, ("int", "tcp"): 1.2, ("csig", "tcp"): 1.55,
+    ("xcp", "xcp"): 3.6, ("xcp", "xcp-asks-little"): 3.5,
     ("int", "int-inband"): 2.65, ("int", "int-probe"): 3.2,
     ("csig", "csig-compact"): 2.7, ("csig", "csig-compact-kept"): 2.4,
     ("csig", "csig-expanded"): 2.7, ("csig", "csig-expanded-delay"): 3.5,

@@ -19,11 +19,6 @@
 static const struct nf_hook_ops *hop_filter_input;
 static const struct nf_hook_ops *hop_filter_output;
 
-/* What a walk over devices asks for. */
-struct hop_filter_walk {
-	bool output;
-};
-
 /*
  * Hooks of the kernel at both ends of a list, and those of the carriers, do not filter:
  * br_netfilter's is the first, those of SYNPROXY and of conntrack's confirmation are the last. A
@@ -138,18 +133,17 @@ static bool has_frame_chain(const struct net_device *dev, bool output)
 
 static int is_filtered(struct net_device *dev, struct netdev_nested_priv *priv)
 {
-	const struct hop_filter_walk *walk = priv->data;
+	const bool output = *(const bool *)priv->data;
 
-	if (has_frame_chain(dev, walk->output))
+	if (has_frame_chain(dev, output))
 		return true;
-	return walk->output ? has_egress(dev) : dev_xdp_prog_count(dev) || has_ingress(dev);
+	return output ? has_egress(dev) : dev_xdp_prog_count(dev) || has_ingress(dev);
 }
 
 /* Is there a filter of a device below @dev, or of @dev as a bridge? */
 static bool is_below(struct net_device *dev, bool output)
 {
-	struct hop_filter_walk walk = { .output = output };
-	struct netdev_nested_priv priv = { .data = &walk };
+	struct netdev_nested_priv priv = { .data = &output };
 
 	if (has_frame_chain(dev, output))
 		return true;

@@ -678,7 +678,7 @@ static void starters_test(struct kunit *test)
 #define LIAR	9
 #define HONEST	2
 
-/* What a client with many flows, or with a T that is not true, adds to the N of another one. */
+/* A client with many flows, or with a false T, adds a bounded number to the N of another client. */
 static const struct lie_case {
 	const char *what;
 	u32 t_ns, flows, after_ts;

@@ -46,9 +46,6 @@
 /* A window that the receiver takes for small, packets: below its XCP_SMALL_WINDOW_PKTS */
 #define XCP_SMALL_PKTS		2U
 
-/* An idle time in seconds after which no window is still valid */
-#define XCP_IDLE_LONG_S		1800
-
 /* ss shows gains in units of 1/256. */
 #define XCP_INFO_GAIN_SHIFT	8
 
@@ -408,14 +405,6 @@ static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 
 compat_adapt_cong_control(txcp_cong_control)
 
-/* Time since the last ACK, us; a 32-bit microsecond count alone would wrap after 71 minutes */
-static u32 txcp_idle_us(const struct tcp_sock *tp, const struct txcp_sock *xs)
-{
-	if (tcp_jiffies32 - tp->lsndtime > XCP_IDLE_LONG_S * HZ)
-		return U32_MAX;
-	return (u32)tp->tcp_mstamp - xs->ack_us;
-}
-
 /*
  * The application sends again after an idle time; the packet being sent carries the new offer. If
  * the window is only a few GSO packets, all of it may be acknowledged before more is sent. This is
@@ -433,7 +422,7 @@ static void txcp_tx_start(struct sock *sk)
 	hop_bound_window(sk);
 	if (xs->v.reno)
 		return;
-	idle_us = txcp_idle_us(tcp_sk(sk), xs);
+	idle_us = hop_idle_us(tcp_sk(sk), xs->ack_us);
 	changed = txcp_end_silence(&xs->v);
 	if (idle_us < xs->v.rtt_us && !changed)
 		return;

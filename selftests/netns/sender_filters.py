@@ -214,13 +214,18 @@ def connecting(server, place, put, device="a-r", later=True):
         hosts.close(*pairs[1])
         got, name, headers, hidden = opens(server, cc, carrier)
         tap.equal(f"{what}: a new one never has headers", (got, name, headers), (TOTAL, left, 0))
-        tap.claim(f"{what}: that is counted", hidden > 0, str(hidden))
-        set_up(knobs, TRUST, unsupported_s=0)
-        tap.claim(f"{what}: if filters are trusted, a header hides TCP from it",
-                  any(server.answers(cc, BLOCKED) for _ in range(3)))
-        set_up(knobs)
+        hidden_until_trusted(server, what, cc, knobs, hidden)
         remove()
         after_all(server, what, cc, carrier)
+
+
+def hidden_until_trusted(server, what, cc, knobs, hidden):
+    """@hidden packets were without a header; where filters are trusted, the header hides TCP."""
+    tap.claim(f"{what}: that is counted", hidden > 0, str(hidden))
+    set_up(knobs, TRUST, unsupported_s=0)
+    tap.claim(f"{what}: if filters are trusted, a header hides TCP from it",
+              any(server.answers(cc, BLOCKED) for _ in range(3)))
+    set_up(knobs)
 
 
 def accepting(server, place, put):
@@ -233,11 +238,7 @@ def accepting(server, place, put):
         tap.equal(f"{what}: the port is blocked", server.answers(cc, BLOCKED), False)
         got, _name, headers, hidden = opens(server, cc, carrier, "b")
         tap.equal(f"{what}: answers of another port have no headers", (got, headers), (TOTAL, 0))
-        tap.claim(f"{what}: that is counted", hidden > 0, str(hidden))
-        set_up(knobs, TRUST, unsupported_s=0)
-        tap.claim(f"{what}: if filters are trusted, a header hides TCP from it",
-                  any(server.answers(cc, BLOCKED) for _ in range(3)))
-        set_up(knobs)
+        hidden_until_trusted(server, what, cc, knobs, hidden)
         remove()
         after_all(server, what, cc, carrier)
 

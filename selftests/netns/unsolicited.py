@@ -137,7 +137,7 @@ def left(version, name):
     return [CLOSED_PORT] if version == 4 else []
 
 
-# What the carriers count for a header on data that they do not use.
+# Counters that change when data arrives with a header that the carrier does not use.
 UNUSED = {"int": {"in_data": 1, "in_no_flow": 1}, "xcp": {"in": 1, "in_no_flow": 1}}
 
 # The same for a header on data of a connection that has not negotiated. Data within both windows

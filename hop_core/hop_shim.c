@@ -310,14 +310,13 @@ EXPORT_SYMBOL_GPL(hop_shim_open_sock);
 /* Return: true if the socket has keys of TCP-MD5 or TCP-AO, which cannot sign a GSO packet */
 static bool hop_shim_is_signed(const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
 	bool is_signed = false;
 
 #ifdef CONFIG_TCP_MD5SIG
-	is_signed |= !!rcu_access_pointer(tp->md5sig_info);
+	is_signed |= !!rcu_access_pointer(tcp_sk(sk)->md5sig_info);
 #endif
 #ifdef CONFIG_TCP_AO
-	is_signed |= !!rcu_access_pointer(tp->ao_info);
+	is_signed |= !!rcu_access_pointer(tcp_sk(sk)->ao_info);
 #endif
 	return is_signed;
 }

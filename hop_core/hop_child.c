@@ -42,7 +42,7 @@ void hop_child_prepare(struct Qdisc *sch)
 }
 EXPORT_SYMBOL_GPL(hop_child_prepare);
 
-static u32 default_limit_bytes(const struct Qdisc *sch)
+static u32 hop_child_default_limit_bytes(const struct Qdisc *sch)
 {
 	const struct net_device *dev = qdisc_dev(sch);
 	u64 limit_bytes = (u64)dev->tx_queue_len * psched_mtu(dev);
@@ -68,7 +68,7 @@ struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 	struct Qdisc *fifo;
 
 	if (!limit_bytes)
-		limit_bytes = default_limit_bytes(sch);
+		limit_bytes = hop_child_default_limit_bytes(sch);
 	fifo = fifo_create_dflt(sch, &bfifo_qdisc_ops, limit_bytes, extack);
 	if (IS_ERR(fifo))
 		return fifo;

@@ -6,7 +6,7 @@
 #include <hopcc/core/hop_count.h>
 #include <hopcc/core/hop_flow.h>
 
-static unsigned long sum_of(const unsigned long __percpu *counts, unsigned int count)
+static unsigned long hop_count_sum_of(const unsigned long __percpu *counts, unsigned int count)
 {
 	unsigned long sum = 0;
 	int cpu;
@@ -47,7 +47,7 @@ void hop_counts_show(struct seq_file *seq, const unsigned long __percpu *counts,
 
 	for (i = 0; i < n; i++)
 		if (names[i])
-			seq_printf(seq, "%s %lu\n", names[i], sum_of(counts, i));
+			seq_printf(seq, "%s %lu\n", names[i], hop_count_sum_of(counts, i));
 	hop_flow_counts_show(seq);
 }
 EXPORT_SYMBOL_GPL(hop_counts_show);

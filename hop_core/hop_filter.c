@@ -24,7 +24,7 @@ static const struct nf_hook_ops *hop_filter_output;
  * br_netfilter's is the first, those of SYNPROXY and of conntrack's confirmation are the last. A
  * user may give a chain of nftables these priorities, too, but it has a type.
  */
-static bool is_filter(const struct nf_hook_ops *ops)
+static bool hop_filter_is_filter(const struct nf_hook_ops *ops)
 {
 	if (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED)
 		return true;
@@ -34,63 +34,64 @@ static bool is_filter(const struct nf_hook_ops *ops)
 }
 
 /* Is the hook at an index of a list a filter? A hook that has just left is none. */
-static bool is_filter_at(const struct nf_hook_entries *list, unsigned int i)
+static bool hop_filter_is_filter_at(const struct nf_hook_entries *list, unsigned int i)
 {
-	return is_filter(READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]));
+	return hop_filter_is_filter(READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]));
 }
 
-static const struct nf_hook_entries *list_at(const struct net *net, bool ipv4, unsigned int hooknum)
+static const struct nf_hook_entries *hop_filter_list_at(const struct net *net, bool ipv4,
+							unsigned int hooknum)
 {
 	return ipv4 ? rcu_dereference(net->nf.hooks_ipv4[hooknum]) :
 		      rcu_dereference(net->nf.hooks_ipv6[hooknum]);
 }
 
-static bool is_in_front(const struct net *net, bool ipv4)
+static bool hop_filter_is_in_front(const struct net *net, bool ipv4)
 {
-	const struct nf_hook_entries *list = list_at(net, ipv4, NF_INET_PRE_ROUTING);
+	const struct nf_hook_entries *list = hop_filter_list_at(net, ipv4, NF_INET_PRE_ROUTING);
 	const struct nf_hook_ops *own = &hop_filter_input[ipv4 ? 0 : 1];
 	unsigned int i;
 
 	for (i = 0; list && i < list->num_hook_entries && list->hooks[i].hook != own->hook; i++)
-		if (is_filter_at(list, i))
+		if (hop_filter_is_filter_at(list, i))
 			return true;
 	return false;
 }
 
-static bool is_behind(const struct net *net, bool ipv4)
+static bool hop_filter_is_behind(const struct net *net, bool ipv4)
 {
-	const struct nf_hook_entries *list = list_at(net, ipv4, NF_INET_POST_ROUTING);
+	const struct nf_hook_entries *list = hop_filter_list_at(net, ipv4, NF_INET_POST_ROUTING);
 	unsigned int i = list ? list->num_hook_entries : 0;
 
 	while (i-- && list->hooks[i].hook != hop_filter_output->hook)
-		if (is_filter_at(list, i))
+		if (hop_filter_is_filter_at(list, i))
 			return true;
 	return false;
 }
 
-static bool has_filter(const struct nf_hook_entries *list)
+static bool hop_filter_has_filter(const struct nf_hook_entries *list)
 {
 	unsigned int i;
 
 	for (i = 0; list && i < list->num_hook_entries; i++)
-		if (is_filter_at(list, i))
+		if (hop_filter_is_filter_at(list, i))
 			return true;
 	return false;
 }
 
-static bool has_ingress(const struct net_device *dev)
+static bool hop_filter_has_ingress(const struct net_device *dev)
 {
 #ifdef CONFIG_NETFILTER_INGRESS
-	if (has_filter(rcu_dereference(dev->nf_hooks_ingress)))
+	if (hop_filter_has_filter(rcu_dereference(dev->nf_hooks_ingress)))
 		return true;
 #endif
 	return compat_has_tc_ingress(dev);
 }
 
-static bool has_egress(const struct net_device *dev)
+static bool hop_filter_has_egress(const struct net_device *dev)
 {
 #ifdef CONFIG_NETFILTER_EGRESS
-	if (has_filter(rcu_dereference(dev->nf_hooks_egress)))
+	if (hop_filter_has_filter(rcu_dereference(dev->nf_hooks_egress)))
 		return true;
 #endif
 	return compat_has_tc_egress(dev);
@@ -98,7 +99,7 @@ static bool has_egress(const struct net_device *dev)
 
 #ifdef CONFIG_NETFILTER_FAMILY_BRIDGE
 /* br_netfilter passes the packets to the chains of IP, where our hooks are. */
-static bool has_bridge_chain(const struct net *net, unsigned int hooknum)
+static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
 {
 	const struct nf_hook_entries *list = rcu_dereference(net->nf.hooks_bridge[hooknum]);
 	unsigned int i;
@@ -106,53 +107,54 @@ static bool has_bridge_chain(const struct net *net, unsigned int hooknum)
 	for (i = 0; list && i < list->num_hook_entries; i++) {
 		const struct nf_hook_ops *ops = READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]);
 
-		if (is_filter(ops) && (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED ||
-				       ops->priority != NF_BR_PRI_BRNF))
+		if (hop_filter_is_filter(ops) && (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED ||
+						  ops->priority != NF_BR_PRI_BRNF))
 			return true;
 	}
 	return false;
 }
 #else
-static bool has_bridge_chain(const struct net *net, unsigned int hooknum)
+static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
 {
 	return false;
 }
 #endif
 
-static bool has_frame_chain(const struct net_device *dev, bool output)
+static bool hop_filter_has_frame_chain(const struct net_device *dev, bool output)
 {
 	const struct net *net = dev_net(dev);
 
 	if (!netif_is_bridge_master(dev))
 		return false;
-	return output ? has_bridge_chain(net, NF_BR_LOCAL_OUT) ||
-			has_bridge_chain(net, NF_BR_POST_ROUTING) :
-			has_bridge_chain(net, NF_BR_PRE_ROUTING) ||
-			has_bridge_chain(net, NF_BR_LOCAL_IN);
+	return output ? hop_filter_has_bridge_chain(net, NF_BR_LOCAL_OUT) ||
+			hop_filter_has_bridge_chain(net, NF_BR_POST_ROUTING) :
+			hop_filter_has_bridge_chain(net, NF_BR_PRE_ROUTING) ||
+			hop_filter_has_bridge_chain(net, NF_BR_LOCAL_IN);
 }
 
-static int is_filtered(struct net_device *dev, struct netdev_nested_priv *priv)
+static int hop_filter_is_filtered(struct net_device *dev, struct netdev_nested_priv *priv)
 {
 	const bool output = *(const bool *)priv->data;
 
-	if (has_frame_chain(dev, output))
+	if (hop_filter_has_frame_chain(dev, output))
 		return true;
-	return output ? has_egress(dev) : dev_xdp_prog_count(dev) || has_ingress(dev);
+	return output ? hop_filter_has_egress(dev) : dev_xdp_prog_count(dev) ||
+	       hop_filter_has_ingress(dev);
 }
 
 /* Is there a filter of a device below @dev, or of @dev as a bridge? */
-static bool is_below(struct net_device *dev, bool output)
+static bool hop_filter_is_below(struct net_device *dev, bool output)
 {
 	struct netdev_nested_priv priv = { .data = &output };
 
-	if (has_frame_chain(dev, output))
+	if (hop_filter_has_frame_chain(dev, output))
 		return true;
 	return !list_empty(&dev->adj_list.lower) &&
-	       netdev_walk_all_lower_dev_rcu(dev, is_filtered, &priv);
+	       netdev_walk_all_lower_dev_rcu(dev, hop_filter_is_filtered, &priv);
 }
 
 /* The same condition as in ip_finish_output(). */
-static bool runs_program(const struct sk_buff *skb)
+static bool hop_filter_runs_program(const struct sk_buff *skb)
 {
 #ifdef CONFIG_CGROUP_BPF
 	struct sock *sk;
@@ -167,7 +169,7 @@ static bool runs_program(const struct sk_buff *skb)
 }
 
 /* A program of the route (BPF) that runs behind us; the others have seen the packet. */
-static bool has_route_program(const struct dst_entry *dst)
+static bool hop_filter_has_route_program(const struct dst_entry *dst)
 {
 	const struct lwtunnel_state *lwt = dst->lwtstate;
 
@@ -175,7 +177,7 @@ static bool has_route_program(const struct dst_entry *dst)
 }
 
 /* Does IPsec in software come next? Filters behind it see only AH or ESP. */
-static bool is_to_be_encrypted(const struct dst_entry *dst)
+static bool hop_filter_is_to_be_encrypted(const struct dst_entry *dst)
 {
 #ifdef CONFIG_XFRM
 	const struct xfrm_state *x = dst_xfrm(dst);
@@ -191,17 +193,18 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
 {
 	const struct dst_entry *dst = skb_dst(skb);
 
-	if (is_behind(state->net, state->pf == NFPROTO_IPV4))
+	if (hop_filter_is_behind(state->net, state->pf == NFPROTO_IPV4))
 		return true;
-	if (dst && is_to_be_encrypted(dst))
+	if (dst && hop_filter_is_to_be_encrypted(dst))
 		return false;
-	return runs_program(skb) || (dst && has_route_program(dst)) || has_egress(state->out) ||
-	       (opens && is_below(state->out, true));
+	return hop_filter_runs_program(skb) || (dst && hop_filter_has_route_program(dst)) ||
+	       hop_filter_has_egress(state->out) ||
+	       (opens && hop_filter_is_below(state->out, true));
 }
 EXPORT_SYMBOL_GPL(hop_filter_misses_output);
 
 /* Return: true if a bridge is passing the packet to PRE_ROUTING (br_netfilter). */
-static bool is_bridged(const struct sk_buff *skb)
+static bool hop_filter_is_bridged(const struct sk_buff *skb)
 {
 #if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
 	return nf_bridge_info_exists(skb);
@@ -210,7 +213,7 @@ static bool is_bridged(const struct sk_buff *skb)
 #endif
 }
 
-static bool is_ipv4(const struct sk_buff *skb)
+static bool hop_filter_is_ipv4(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP);
 }
@@ -222,16 +225,18 @@ bool hop_filter_misses_input(const struct sk_buff *skb, bool opens)
 
 	if (dev_xdp_prog_count(dev))
 		return true;
-	if (is_bridged(skb) && is_in_front(dev_net(dev), is_ipv4(skb)))
+	if (hop_filter_is_bridged(skb) &&
+	    hop_filter_is_in_front(dev_net(dev), hop_filter_is_ipv4(skb)))
 		return true;
-	return opens && is_below(dev, false);
+	return opens && hop_filter_is_below(dev, false);
 }
 EXPORT_SYMBOL_GPL(hop_filter_misses_input);
 
 bool hop_filter_may_look_again(const struct sk_buff *skb)
 {
-	return (has_ingress(skb->dev) || is_in_front(dev_net(skb->dev), is_ipv4(skb))) &&
-	       !is_bridged(skb);
+	return (hop_filter_has_ingress(skb->dev) ||
+		hop_filter_is_in_front(dev_net(skb->dev), hop_filter_is_ipv4(skb))) &&
+	       !hop_filter_is_bridged(skb);
 }
 EXPORT_SYMBOL_GPL(hop_filter_may_look_again);
 

@@ -145,24 +145,24 @@ static const struct rhashtable_params hop_flow_params = {
 	.automatic_shrinking = true,
 };
 
-static struct hop_flow_net *flow_net(const struct net *net)
+static struct hop_flow_net *hop_flow_net_of(const struct net *net)
 {
 	return net_generic(net, hop_flow_net_id);
 }
 
 const u32 *hop_flow_counter(const struct net *net)
 {
-	return &flow_net(net)->flows;
+	return &hop_flow_net_of(net)->flows;
 }
 
 bool hop_flow_any(const struct net *net)
 {
-	return READ_ONCE(flow_net(net)->flows);
+	return READ_ONCE(hop_flow_net_of(net)->flows);
 }
 EXPORT_SYMBOL_GPL(hop_flow_any);
 
 /* With the sysctl tcp_l3mdev_accept, a socket bound to no device receives packets of all VRFs. */
-static bool may_be_unbound(const struct hop_flow_key *key)
+static bool hop_flow_may_be_unbound(const struct hop_flow_key *key)
 {
 #ifdef CONFIG_NET_L3_MASTER_DEV
 	return key->sdif && READ_ONCE(key->net->ipv4.sysctl_tcp_l3mdev_accept);
@@ -171,7 +171,7 @@ static bool may_be_unbound(const struct hop_flow_key *key)
 #endif
 }
 
-static struct hop_flow *find_unbound(const struct hop_flow_key *key)
+static struct hop_flow *hop_flow_find_unbound(const struct hop_flow_key *key)
 {
 	struct hop_flow_key unbound = *key;
 
@@ -180,7 +180,7 @@ static struct hop_flow *find_unbound(const struct hop_flow_key *key)
 }
 
 /* SO_BINDTODEVICE may have changed the device by which the socket is found. */
-static void note_use(struct hop_flow *flow, const struct hop_flow_key *key)
+static void hop_flow_note_use(struct hop_flow *flow, const struct hop_flow_key *key)
 {
 	WRITE_ONCE(flow->used_jiffies, jiffies);
 	if (READ_ONCE(flow->key.dif) != key->dif)
@@ -193,15 +193,15 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = rhashtable_lookup(&hop_flows, key, hop_flow_params);
 
-	if (!flow && may_be_unbound(key))
-		flow = find_unbound(key);
+	if (!flow && hop_flow_may_be_unbound(key))
+		flow = hop_flow_find_unbound(key);
 	if (flow && time_after(jiffies, READ_ONCE(flow->used_jiffies)))
-		note_use(flow, key);
+		hop_flow_note_use(flow, key);
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_flow_find);
 
-static void uncharge_total(const struct hop_flow_net *fn)
+static void hop_flow_uncharge_total(const struct hop_flow_net *fn)
 {
 	atomic_dec(&hop_flow_total);
 	if (fn->contained)
@@ -209,7 +209,7 @@ static void uncharge_total(const struct hop_flow_net *fn)
 }
 
 /* Return: true if all namespaces together have room for one more entry. */
-static bool charge_total(const struct hop_flow_net *fn)
+static bool hop_flow_charge_total(const struct hop_flow_net *fn)
 {
 	const unsigned int max = READ_ONCE(hop_flow_max);
 	bool fits = atomic_inc_return(&hop_flow_total) <= max;
@@ -217,38 +217,38 @@ static bool charge_total(const struct hop_flow_net *fn)
 	if (fn->contained)
 		fits &= atomic_inc_return(&hop_flow_contained) <= max / HOP_FLOW_CONTAINED_SHARE;
 	if (!fits)
-		uncharge_total(fn);
+		hop_flow_uncharge_total(fn);
 	return fits;
 }
 
-static bool is_opening(const struct hop_flow *flow)
+static bool hop_flow_is_opening(const struct hop_flow *flow)
 {
 	return test_bit(HOP_FLOW_OPENING, &flow->flags);
 }
 
-static bool is_within_limit(const struct hop_flow_net *fn, const struct hop_flow *flow)
+static bool hop_flow_is_within_limit(const struct hop_flow_net *fn, const struct hop_flow *flow)
 {
 	const unsigned int limit = READ_ONCE(fn->limit);
 
 	return fn->flows < limit &&
-	       (!is_opening(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
+	       (!hop_flow_is_opening(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
 }
 
 /* Return: 0; -EDQUOT: the namespace is at its limit; -ENFILE: all together are at theirs. */
-static int enlist(struct hop_flow_net *fn, struct hop_flow *flow)
+static int hop_flow_enlist(struct hop_flow_net *fn, struct hop_flow *flow)
 {
 	int err = -EDQUOT;
 
 	spin_lock_bh(&fn->lock);
-	if (!is_within_limit(fn, flow))
+	if (!hop_flow_is_within_limit(fn, flow))
 		goto unlock;
 	err = -ENFILE;
-	if (!charge_total(fn))
+	if (!hop_flow_charge_total(fn))
 		goto unlock;
 	err = 0;
 	list_add_tail(&flow->in_net.list, &fn->links);
 	WRITE_ONCE(fn->flows, fn->flows + 1);
-	if (is_opening(flow)) {
+	if (hop_flow_is_opening(flow)) {
 		list_add_tail(&flow->in_half_open, &fn->half_open_flows);
 		fn->half_open++;
 	}
@@ -258,7 +258,7 @@ unlock:
 }
 
 /* @fn's lock held. */
-static void leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
+static void hop_flow_leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
 {
 	if (list_empty(&flow->in_half_open))
 		return;
@@ -266,13 +266,13 @@ static void leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
 	fn->half_open--;
 }
 
-static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
+static void hop_flow_delist(struct hop_flow_net *fn, struct hop_flow *flow)
 {
 	spin_lock_bh(&fn->lock);
 	list_del(&flow->in_net.list);
-	leave_half_open(fn, flow);
+	hop_flow_leave_half_open(fn, flow);
 	WRITE_ONCE(fn->flows, fn->flows - 1);
-	uncharge_total(fn);
+	hop_flow_uncharge_total(fn);
 	spin_unlock_bh(&fn->lock);
 }
 
@@ -282,18 +282,18 @@ static void delist(struct hop_flow_net *fn, struct hop_flow *flow)
  *
  * Return: true for the CPU that succeeds.
  */
-static bool remove_flow(struct hop_flow *flow)
+static bool hop_flow_take_out(struct hop_flow *flow)
 {
 	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
 		return false;
 	WRITE_ONCE(flow->stage, HOP_STAGE_UNSUPPORTED);
-	delist(flow_net(flow->key.net), flow);
+	hop_flow_delist(hop_flow_net_of(flow->key.net), flow);
 	hop_flow_put(flow);
 	return true;
 }
 
 /* For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing. */
-static bool has_full_socket(const struct hop_flow *flow)
+static bool hop_flow_has_full_socket(const struct hop_flow *flow)
 {
 	struct sock *sk = hop_flow_socket(&flow->key);
 	bool full = sk && sk_fullsock(sk);
@@ -310,7 +310,7 @@ static bool has_full_socket(const struct hop_flow *flow)
  *
  * Return: true if there may be room now.
  */
-static bool make_room(struct hop_flow_net *fn)
+static bool hop_flow_make_room(struct hop_flow_net *fn)
 {
 	struct hop_flow *flow;
 	bool keeps, evicted;
@@ -320,17 +320,17 @@ static bool make_room(struct hop_flow_net *fn)
 	spin_unlock_bh(&fn->lock);
 	if (!flow)
 		return false;
-	keeps = has_full_socket(flow);
-	evicted = !keeps && remove_flow(flow);
+	keeps = hop_flow_has_full_socket(flow);
+	evicted = !keeps && hop_flow_take_out(flow);
 	spin_lock_bh(&fn->lock);
 	if (keeps)
-		leave_half_open(fn, flow);
+		hop_flow_leave_half_open(fn, flow);
 	fn->evicted += evicted;
 	spin_unlock_bh(&fn->lock);
 	return true;
 }
 
-static void count_refusal(struct hop_flow_net *fn, int err)
+static void hop_flow_count_refusal(struct hop_flow_net *fn, int err)
 {
 	spin_lock_bh(&fn->lock);
 	fn->refused++;
@@ -340,7 +340,7 @@ static void count_refusal(struct hop_flow_net *fn, int err)
 }
 
 /* A process that connects is charged for the memory; in softirq no group can be charged. */
-static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
+static struct hop_flow *hop_flow_create(const struct hop_flow_key *key, bool half_open)
 {
 	struct hop_flow *flow;
 
@@ -362,7 +362,7 @@ static struct hop_flow *new_flow(const struct hop_flow_key *key, bool half_open)
 }
 
 /* Return: the flow that is in the table now, or an error if the table could not grow. */
-static struct hop_flow *enter(struct hop_flow *flow)
+static struct hop_flow *hop_flow_enter(struct hop_flow *flow)
 {
 	struct hop_flow *old;
 
@@ -379,32 +379,32 @@ static struct hop_flow *enter(struct hop_flow *flow)
  *
  * Return: the flow that is in the table now, or an error.
  */
-static struct hop_flow *list_and_enter(struct hop_flow_net *fn, struct hop_flow *flow)
+static struct hop_flow *hop_flow_list_and_enter(struct hop_flow_net *fn, struct hop_flow *flow)
 {
 	struct hop_flow *entered;
-	int err = enlist(fn, flow);
+	int err = hop_flow_enlist(fn, flow);
 	unsigned int tries;
 
-	for (tries = 0; err && tries < HOP_FLOW_ROOM_TRIES && make_room(fn); tries++)
-		err = enlist(fn, flow);
+	for (tries = 0; err && tries < HOP_FLOW_ROOM_TRIES && hop_flow_make_room(fn); tries++)
+		err = hop_flow_enlist(fn, flow);
 	if (err)
 		return ERR_PTR(err);
-	entered = enter(flow);
+	entered = hop_flow_enter(flow);
 	if (entered != flow)
-		delist(fn, flow);
+		hop_flow_delist(fn, flow);
 	return entered;
 }
 
 struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
 {
-	struct hop_flow_net *fn = flow_net(key->net);
+	struct hop_flow_net *fn = hop_flow_net_of(key->net);
 	struct hop_flow *flow = hop_flow_find(key), *entered;
 
 	if (flow)
 		return flow;
 	WRITE_ONCE(fn->used, true);
-	flow = new_flow(key, half_open);
-	entered = flow ? list_and_enter(fn, flow) : ERR_PTR(-ENOMEM);
+	flow = hop_flow_create(key, half_open);
+	entered = flow ? hop_flow_list_and_enter(fn, flow) : ERR_PTR(-ENOMEM);
 	if (entered == flow)
 		return flow;
 	/* There is no room, or another CPU was first. A walk may hold a reference to our entry. */
@@ -412,7 +412,7 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
 		hop_flow_put(flow);
 	if (!IS_ERR(entered))
 		return entered;
-	count_refusal(fn, PTR_ERR(entered));
+	hop_flow_count_refusal(fn, PTR_ERR(entered));
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(hop_flow_add);
@@ -423,12 +423,12 @@ bool hop_flow_settle(struct hop_flow *flow)
 	bool settled;
 
 	/* This is called for every packet, so check before locking. */
-	if (!is_opening(flow))
+	if (!hop_flow_is_opening(flow))
 		return false;
-	fn = flow_net(flow->key.net);
+	fn = hop_flow_net_of(flow->key.net);
 	spin_lock_bh(&fn->lock);
 	settled = test_and_clear_bit(HOP_FLOW_OPENING, &flow->flags);
-	leave_half_open(fn, flow);
+	hop_flow_leave_half_open(fn, flow);
 	spin_unlock_bh(&fn->lock);
 	return settled;
 }
@@ -449,7 +449,7 @@ EXPORT_SYMBOL_GPL(hop_flow_event);
 
 void hop_flow_remove(struct hop_flow *flow)
 {
-	remove_flow(flow);
+	hop_flow_take_out(flow);
 }
 EXPORT_SYMBOL_GPL(hop_flow_remove);
 
@@ -471,7 +471,7 @@ EXPORT_SYMBOL_GPL(hop_flow_put);
 
 struct hop_flow_counts hop_flow_count(const struct net *net)
 {
-	struct hop_flow_net *fn = flow_net(net);
+	struct hop_flow_net *fn = hop_flow_net_of(net);
 	struct hop_flow_counts counts;
 
 	spin_lock_bh(&fn->lock);
@@ -491,7 +491,7 @@ EXPORT_SYMBOL_GPL(hop_flow_count);
 
 void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 {
-	struct hop_flow_net *fn = flow_net(net);
+	struct hop_flow_net *fn = hop_flow_net_of(net);
 
 	walk->net = net;
 	walk->position.flow = NULL;
@@ -503,15 +503,15 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_open);
 
-static bool is_walked(const struct hop_flow_link *link, const struct hop_flow_kind *kind)
+static bool hop_flow_is_walked(const struct hop_flow_link *link, const struct hop_flow_kind *kind)
 {
 	return link->flow && (!kind || link->flow->key.kind == kind);
 }
 
 /* Pass up to HOP_FLOW_STEP entries and hold those of @kind. Return: true if more may be left. */
-static bool step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
+static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
 {
-	struct hop_flow_net *fn = flow_net(walk->net);
+	struct hop_flow_net *fn = hop_flow_net_of(walk->net);
 	struct hop_flow_link *link;
 	struct list_head *at;
 	unsigned int passed;
@@ -523,7 +523,7 @@ static bool step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
 	for (passed = 0; at != &fn->links && passed < HOP_FLOW_STEP; passed++) {
 		link = list_entry(at, struct hop_flow_link, list);
 		at = at->next;
-		if (is_walked(link, kind) && hop_flow_hold(link->flow))
+		if (hop_flow_is_walked(link, kind) && hop_flow_hold(link->flow))
 			walk->held[walk->end++] = link->flow;
 	}
 	list_move_tail(&walk->position.list, at);
@@ -543,14 +543,14 @@ bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
 			hop_flow_put(walk->held[walk->first]);
 		}
 		cond_resched();
-	} while (step(walk, kind));
+	} while (hop_flow_step(walk, kind));
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk);
 
 void hop_flow_walk_close(struct hop_flow_walk *walk)
 {
-	struct hop_flow_net *fn = flow_net(walk->net);
+	struct hop_flow_net *fn = hop_flow_net_of(walk->net);
 
 	for (; walk->first < walk->end; walk->first++)
 		hop_flow_put(walk->held[walk->first]);
@@ -564,7 +564,7 @@ EXPORT_SYMBOL_GPL(hop_flow_walk_close);
  * A connection in TIME_WAIT sends no packets that concern a carrier. A socket whose VRF has changed
  * no longer finds its entry.
  */
-static bool socket_is_gone(const struct hop_flow *flow)
+static bool hop_flow_socket_is_gone(const struct hop_flow *flow)
 {
 	struct sock *sk = hop_flow_socket_of_any_device(&flow->key);
 	struct hop_flow_key key;
@@ -580,11 +580,11 @@ static bool socket_is_gone(const struct hop_flow *flow)
 	return gone;
 }
 
-static bool is_stale(struct hop_flow *flow)
+static bool hop_flow_is_stale(struct hop_flow *flow)
 {
 	if (time_before(jiffies, READ_ONCE(flow->used_jiffies) + HOP_FLOW_YOUNG))
 		return false;
-	if (socket_is_gone(flow))
+	if (hop_flow_socket_is_gone(flow))
 		return true;
 	WRITE_ONCE(flow->used_jiffies, jiffies);
 	return false;
@@ -594,12 +594,12 @@ static bool is_stale(struct hop_flow *flow)
  * A carrier reserves only while the stage is HOP_STAGE_SUPPORTED, which it reads under the lock of
  * the socket, so it does not reserve again afterwards.
  */
-static void remove_and_leave(struct hop_flow *flow, struct sock *sk)
+static void hop_flow_remove_and_leave(struct hop_flow *flow, struct sock *sk)
 {
 	local_bh_disable();
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk)) {
-		remove_flow(flow);
+		hop_flow_take_out(flow);
 		flow->key.kind->leave(sk, flow->state);
 	}
 	bh_unlock_sock(sk);
@@ -607,16 +607,16 @@ static void remove_and_leave(struct hop_flow *flow, struct sock *sk)
 }
 
 /* If a process uses the socket just now, the entry stays, and the caller tries again later. */
-static void try_remove(struct hop_flow *flow)
+static void hop_flow_remove_if_stale(struct hop_flow *flow)
 {
 	struct sock *sk = NULL;
 
 	if (flow->key.kind->leave)
 		sk = hop_flow_socket_of_any_device(&flow->key);
 	if (sk && sk_fullsock(sk))
-		remove_and_leave(flow, sk);
+		hop_flow_remove_and_leave(flow, sk);
 	else
-		remove_flow(flow);
+		hop_flow_take_out(flow);
 	if (sk)
 		sock_gen_put(sk);
 }
@@ -624,8 +624,8 @@ static void try_remove(struct hop_flow *flow)
 static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
-	if (is_stale(flow))
-		try_remove(flow);
+	if (hop_flow_is_stale(flow))
+		hop_flow_remove_if_stale(flow);
 	rcu_read_unlock();
 	return true;
 }
@@ -633,7 +633,7 @@ static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
-	try_remove(flow);
+	hop_flow_remove_if_stale(flow);
 	rcu_read_unlock();
 	return true;
 }
@@ -641,7 +641,7 @@ static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 static bool hop_flow_remove_any(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
-	remove_flow(flow);
+	hop_flow_take_out(flow);
 	rcu_read_unlock();
 	return true;
 }
@@ -714,7 +714,7 @@ static const struct ctl_table hop_flow_table[] = {
 
 static int __net_init hop_flow_net_init(struct net *net)
 {
-	struct hop_flow_net *fn = flow_net(net);
+	struct hop_flow_net *fn = hop_flow_net_of(net);
 	int err;
 
 	fn->net = net;
@@ -742,7 +742,7 @@ static void __net_exit hop_flow_net_exit(struct list_head *nets)
 	struct net *net;
 
 	list_for_each_entry(net, nets, exit_list) {
-		struct hop_flow_net *fn = flow_net(net);
+		struct hop_flow_net *fn = hop_flow_net_of(net);
 
 		hop_sysctl_stop(&fn->sysctl);
 		mutex_lock(&hop_flow_nets_lock);
@@ -765,7 +765,7 @@ static struct pernet_operations hop_flow_net_ops = {
 	.size = sizeof(struct hop_flow_net),
 };
 
-static unsigned int default_max(void)
+static unsigned int hop_flow_default_max(void)
 {
 	const u64 bytes = (u64)totalram_pages() << PAGE_SHIFT;
 
@@ -788,7 +788,7 @@ int hop_flow_table_start(void)
 		      2 * sizeof(__be16));
 
 	if (!hop_flow_max)
-		hop_flow_max = default_max();
+		hop_flow_max = hop_flow_default_max();
 	err = rhashtable_init(&hop_flows, &hop_flow_params);
 	if (err)
 		return err;

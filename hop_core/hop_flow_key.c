@@ -9,14 +9,14 @@
 #include <net/l3mdev.h>
 
 /* fe80::/10. ipv6_addr_type() is a call, and an end of TCP never has a multicast address. */
-static bool is_link_local(const struct in6_addr *addr)
+static bool hop_flow_key_is_link_local(const struct in6_addr *addr)
 {
 	return (addr->s6_addr32[0] & htonl(0xffc00000)) == htonl(0xfe800000);
 }
 
-static void set_scope(struct hop_flow_key *key, int ifindex)
+static void hop_flow_key_set_scope(struct hop_flow_key *key, int ifindex)
 {
-	if (is_link_local(&key->local) || is_link_local(&key->peer))
+	if (hop_flow_key_is_link_local(&key->local) || hop_flow_key_is_link_local(&key->peer))
 		key->scope_ifindex = ifindex;
 }
 
@@ -46,13 +46,13 @@ void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *
 	key->peer_port = sk->sk_dport;
 	key->dif = READ_ONCE(sk->sk_bound_dev_if);
 	key->l3mdev_ifindex = hop_flow_l3mdev(sk);
-	set_scope(key, key->dif);
+	hop_flow_key_set_scope(key, key->dif);
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);
 
 /* The packet's source becomes the local end; for an incoming packet the caller swaps both. */
-static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
-		      const struct sk_buff *skb, const void *ip)
+static void hop_flow_key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+			       const struct sk_buff *skb, const void *ip)
 {
 	key->net = dev_net(skb->dev);
 	key->kind = kind;
@@ -71,7 +71,8 @@ static void key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind
 }
 
 /* @ifindex: the interface on the wire; the VRF's port if skb->dev is a VRF */
-static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb, int ifindex)
+static void hop_flow_key_set_interface(struct hop_flow_key *key, const struct sk_buff *skb,
+				       int ifindex)
 {
 	int master = l3mdev_master_ifindex_rcu(skb->dev);
 
@@ -81,7 +82,7 @@ static void set_interface(struct hop_flow_key *key, const struct sk_buff *skb, i
 }
 
 /* When a packet is delivered, skb->dev is the VRF; IP has stored the port. */
-static int input_ifindex(const struct sk_buff *skb)
+static int hop_flow_key_input_ifindex(const struct sk_buff *skb)
 {
 	if (!netif_is_l3_master(skb->dev))
 		return skb->dev->ifindex;
@@ -91,24 +92,24 @@ static int input_ifindex(const struct sk_buff *skb)
 void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			    const struct sk_buff *skb, const struct tcphdr *th)
 {
-	key_of_ip(key, kind, skb, skb->data);
+	hop_flow_key_of_ip(key, kind, skb, skb->data);
 	key->local_port = th->source;
 	key->peer_port = th->dest;
-	set_interface(key, skb, skb->dev->ifindex);
-	set_scope(key, skb->dev->ifindex);
+	hop_flow_key_set_interface(key, skb, skb->dev->ifindex);
+	hop_flow_key_set_scope(key, skb->dev->ifindex);
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_output);
 
 void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			   const struct sk_buff *skb, const struct tcphdr *th)
 {
-	key_of_ip(key, kind, skb, skb_network_header(skb));
+	hop_flow_key_of_ip(key, kind, skb, skb_network_header(skb));
 	swap(key->local, key->peer);
 	key->local_port = th->dest;
 	key->peer_port = th->source;
-	set_interface(key, skb, input_ifindex(skb));
+	hop_flow_key_set_interface(key, skb, hop_flow_key_input_ifindex(skb));
 	/* On loopback, IPv6 stores the interface that the link-local address belongs to. */
-	set_scope(key, skb->protocol == htons(ETH_P_IPV6) ? IP6CB(skb)->iif : 0);
+	hop_flow_key_set_scope(key, skb->protocol == htons(ETH_P_IPV6) ? IP6CB(skb)->iif : 0);
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_input);
 

@@ -14,25 +14,25 @@
 #define HOP_GRO_POLL_MAX_JIFFIES (HZ / 10)
 
 /* A disabled instance has both bits set, and does not poll. */
-static bool is_polling(const struct napi_struct *napi)
+static bool hop_gro_is_polling(const struct napi_struct *napi)
 {
 	const unsigned long state = READ_ONCE(napi->state);
 
 	return state & NAPIF_STATE_SCHED && !(state & NAPIF_STATE_NPSVC);
 }
 
-static bool has_polls(struct net_device *dev)
+static bool hop_gro_has_polls(struct net_device *dev)
 {
 	struct napi_struct *napi;
 	bool polls = false;
 
 	list_for_each_entry(napi, &dev->napi_list, dev_list)
-		polls |= is_polling(napi);
+		polls |= hop_gro_is_polling(napi);
 	return polls;
 }
 
 /* The instances poll here, unless a thread polls for them. */
-static bool schedule_polls(struct net_device *dev)
+static bool hop_gro_schedule_polls(struct net_device *dev)
 {
 	struct napi_struct *napi;
 
@@ -40,11 +40,11 @@ static bool schedule_polls(struct net_device *dev)
 	list_for_each_entry(napi, &dev->napi_list, dev_list)
 		napi_schedule(napi);
 	local_bh_enable();
-	return has_polls(dev);
+	return hop_gro_has_polls(dev);
 }
 
 /* Return: true if @poll returns true for one of all devices. */
-static bool any_device(bool (*poll)(struct net_device *dev))
+static bool hop_gro_any_device(bool (*poll)(struct net_device *dev))
 {
 	struct net_device *dev;
 	struct net *net;
@@ -83,12 +83,12 @@ void hop_gro_flush(void)
 
 	synchronize_net();
 	schedule_timeout_uninterruptible(1);
-	polls = any_device(schedule_polls);
+	polls = hop_gro_any_device(hop_gro_schedule_polls);
 	end = jiffies + HOP_GRO_POLL_MAX_JIFFIES;
 	/* RTNL is free meanwhile, since others configure the network. */
 	while (polls && time_before(jiffies, end)) {
 		schedule_timeout_uninterruptible(1);
-		polls = any_device(has_polls);
+		polls = hop_gro_any_device(hop_gro_has_polls);
 	}
 }
 EXPORT_SYMBOL_GPL(hop_gro_flush);

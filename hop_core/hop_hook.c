@@ -43,7 +43,7 @@
 /**
  * struct hop_hooks - the hooks of a network namespace
  * @carriers: the loaded carriers, by enum hop_hook_order; the hooks read them without @lock
- * @wishes: the packets that each carrier wants to see; under @lock
+ * @requests: the packets that each carrier wants to see; under @lock
  * @cc: the congestion control that changes its sockets' packets; the hooks read it without @lock
  * @flows: address of the number of flows of the namespace
  * @looked_at: HOP_HOOK_* for incoming packets, by protocol number of the first header
@@ -58,7 +58,7 @@
  */
 struct hop_hooks {
 	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
-	struct hop_hook_wish wishes[HOP_HOOK_CARRIERS];
+	struct hop_hook_request requests[HOP_HOOK_CARRIERS];
 	const struct hop_hook_cc *cc;
 	const u32 *flows;
 	u8 looked_at[HOP_HOOK_PROTOCOLS];
@@ -78,13 +78,13 @@ static struct hop_hooks *hop_hooks(const struct net *net)
 	return net_generic(net, hop_hook_net_id);
 }
 
-static __always_inline u8 first_header(const struct sk_buff *skb, u8 pf)
+static __always_inline u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf)
 {
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
 
 /* May a TCP packet be a reset? This is not known if its header is not linear: then true. */
-static bool may_be_reset(const struct sk_buff *skb, u8 pf)
+static bool hop_hook_may_be_reset(const struct sk_buff *skb, u8 pf)
 {
 	const unsigned int at_bytes = HOP_HOOK_TCP_FLAGS +
 		(pf == NFPROTO_IPV4 ? ip_hdrlen(skb) : sizeof(struct ipv6hdr));
@@ -93,8 +93,9 @@ static bool may_be_reset(const struct sk_buff *skb, u8 pf)
 }
 
 /* May a TCP packet open a flow, because of its DSCP? */
-static __always_inline bool is_marked(const struct hop_hooks *hooks, const struct sk_buff *skb,
-				      u8 pf)
+static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
+					       const struct sk_buff *skb,
+					       u8 pf)
 {
 	const u8 dsfield = pf == NFPROTO_IPV4 ? ipv4_get_dsfield(ip_hdr(skb)) :
 						ipv6_get_dsfield(ipv6_hdr(skb));
@@ -103,27 +104,29 @@ static __always_inline bool is_marked(const struct hop_hooks *hooks, const struc
 }
 
 /* This runs for every incoming packet; @pf is a constant, which saves instructions. */
-static __always_inline bool concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
-					   u8 pf)
+static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
+						    const struct sk_buff *skb,
+						    u8 pf)
 {
-	const u8 when = READ_ONCE(hooks->looked_at[first_header(skb, pf)]);
+	const u8 when = READ_ONCE(hooks->looked_at[hop_hook_first_header(skb, pf)]);
 
 	if (unlikely(when & HOP_HOOK_ALWAYS))
 		return true;
 	if (likely(!READ_ONCE(*hooks->flows)))
-		return unlikely(is_marked(hooks, skb, pf)) && when & HOP_HOOK_WITH_FLOWS;
-	return when & HOP_HOOK_WITH_FLOWS || (when & HOP_HOOK_RESETS && may_be_reset(skb, pf));
+		return unlikely(hop_hook_is_marked(hooks, skb, pf)) && when & HOP_HOOK_WITH_FLOWS;
+	return when & HOP_HOOK_WITH_FLOWS ||
+	       (when & HOP_HOOK_RESETS && hop_hook_may_be_reset(skb, pf));
 }
 
-static void find_place(const struct sk_buff *skb, struct hop_shim_place *place)
+static void hop_hook_find_place(const struct sk_buff *skb, struct hop_shim_place *place)
 {
 	if (!hop_shim_find(skb, place))
 		place->next = 0;
 }
 
 /* A TCP reset ends the use of headers if it shows that they split the connection in two. */
-static noinline void show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
-				const struct hop_shim_place *place)
+static noinline void hop_hook_show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
+					 const struct hop_shim_place *place)
 {
 	const struct hop_carrier *carrier;
 	unsigned int i;
@@ -136,7 +139,7 @@ static noinline void show_reset(const struct hop_hooks *hooks, struct sk_buff *s
 	}
 }
 
-static bool is_reset(struct sk_buff *skb, const struct hop_shim_place *place)
+static bool hop_hook_is_reset(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	if (place->next != IPPROTO_TCP ||
 	    !pskb_may_pull(skb, place->offset_bytes + sizeof(struct tcphdr)))
@@ -148,8 +151,8 @@ static bool is_reset(struct sk_buff *skb, const struct hop_shim_place *place)
  * This function is not inlined, since the kernel may be built to zero all local variables of a
  * function, and most packets do not need these.
  */
-static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
-					const struct nf_hook_state *state)
+static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
+						 const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_shim_place place;
@@ -161,9 +164,9 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 			continue;
 		/* Parse for the first carrier, and again if a carrier removed a header. */
 		if (skb->len != len_bytes) {
-			find_place(skb, &place);
-			if (unlikely(is_reset(skb, &place)))
-				show_reset(hooks, skb, &place);
+			hop_hook_find_place(skb, &place);
+			if (unlikely(hop_hook_is_reset(skb, &place)))
+				hop_hook_show_reset(hooks, skb, &place);
 		}
 		len_bytes = skb->len;
 		decision = carrier->input(skb, &place, state);
@@ -176,20 +179,20 @@ static noinline unsigned int show_input(const struct hop_hooks *hooks, struct sk
 static unsigned int hop_hook_input_v4(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
-	if (likely(!concerns_input(priv, skb, NFPROTO_IPV4)))
+	if (likely(!hop_hook_concerns_input(priv, skb, NFPROTO_IPV4)))
 		return NF_ACCEPT;
-	return show_input(priv, skb, state);
+	return hop_hook_show_input(priv, skb, state);
 }
 
 static unsigned int hop_hook_input_v6(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
-	if (likely(!concerns_input(priv, skb, NFPROTO_IPV6)))
+	if (likely(!hop_hook_concerns_input(priv, skb, NFPROTO_IPV6)))
 		return NF_ACCEPT;
-	return show_input(priv, skb, state);
+	return hop_hook_show_input(priv, skb, state);
 }
 
-static bool is_forwarded(const struct sk_buff *skb, u8 pf)
+static bool hop_hook_is_forwarded(const struct sk_buff *skb, u8 pf)
 {
 	return pf == NFPROTO_IPV4 ? IPCB(skb)->flags & IPSKB_FORWARDED :
 				    IP6CB(skb)->flags & IP6SKB_FORWARDED;
@@ -200,25 +203,27 @@ static bool is_forwarded(const struct sk_buff *skb, u8 pf)
  * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
  * forwarded packet, so the flag of forwarded packets distinguishes these two.
  */
-static __always_inline bool concerns_output(const struct hop_hooks *hooks,
-					    const struct sk_buff *skb, u8 pf)
+static __always_inline bool hop_hook_concerns_output(const struct hop_hooks *hooks,
+						     const struct sk_buff *skb, u8 pf)
 {
 	const u32 *flows = READ_ONCE(hooks->output_flows);
 	const struct sock *sk = skb->sk;
 
 	if (!READ_ONCE(*flows))
 		return sk && hop_peek(sk->sk_state) == TCP_SYN_SENT;
-	return sk || !is_forwarded(skb, pf) || READ_ONCE(hooks->all);
+	return sk || !hop_hook_is_forwarded(skb, pf) || READ_ONCE(hooks->all);
 }
 
-static void read_segment(struct sk_buff *skb, struct hop_segment *seg, const struct net *net)
+static void hop_hook_read_segment(struct sk_buff *skb, struct hop_segment *seg,
+				  const struct net *net)
 {
-	find_place(skb, &seg->place);
+	hop_hook_find_place(skb, &seg->place);
 	seg->tcp = !hop_output_is_foreign(skb, net) && hop_output_read(skb, seg);
 }
 
-static noinline unsigned int show_output(const struct hop_hooks *hooks, struct sk_buff *skb,
-					 const struct nf_hook_state *state)
+static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
+						  struct sk_buff *skb,
+						  const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
@@ -237,7 +242,7 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
 			continue;
 		/* Parse for the first carrier, and again if a carrier inserted a header. */
 		if (skb->len != len_bytes)
-			read_segment(skb, &seg, state->net);
+			hop_hook_read_segment(skb, &seg, state->net);
 		len_bytes = skb->len;
 		decision = carrier->output(skb, &seg, state);
 		if (decision != NF_ACCEPT)
@@ -250,7 +255,8 @@ static noinline unsigned int show_output(const struct hop_hooks *hooks, struct s
  * @skb must have an owner. Return: the socket that sent it, if its congestion control is @cc; else
  * NULL.
  */
-static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct sk_buff *skb)
+static const struct sock *hop_hook_cc_socket(const struct hop_hook_cc *cc,
+					     const struct sk_buff *skb)
 {
 	const struct tcp_congestion_ops *ops;
 	const struct sock *sk = skb->sk;
@@ -265,16 +271,18 @@ static const struct sock *cc_socket(const struct hop_hook_cc *cc, const struct s
 }
 
 /* Apart, so that the other packets need no registers saved. */
-static noinline unsigned int output_of_cc(const struct hop_hooks *hooks,
-					  const struct hop_hook_cc *cc, struct sk_buff *skb,
-					  const struct sock *sk, const struct nf_hook_state *state)
+static noinline unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
+						   const struct hop_hook_cc *cc,
+						   struct sk_buff *skb,
+						   const struct sock *sk,
+						   const struct nf_hook_state *state)
 {
 	const unsigned int decision =
 		cc->output(skb, sk, hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->ops[1], state);
 
-	if (decision != NF_ACCEPT || !concerns_output(hooks, skb, state->pf))
+	if (decision != NF_ACCEPT || !hop_hook_concerns_output(hooks, skb, state->pf))
 		return decision;
-	return show_output(hooks, skb, state);
+	return hop_hook_show_output(hooks, skb, state);
 }
 
 static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
@@ -282,13 +290,13 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 {
 	const struct hop_hooks *hooks = priv;
 	const struct hop_hook_cc *cc = skb->sk ? READ_ONCE(hooks->cc) : NULL;
-	const struct sock *sk = cc ? cc_socket(cc, skb) : NULL;
+	const struct sock *sk = cc ? hop_hook_cc_socket(cc, skb) : NULL;
 
 	if (sk)
-		return output_of_cc(hooks, cc, skb, sk, state);
-	if (likely(!concerns_output(hooks, skb, state->pf)))
+		return hop_hook_output_of_cc(hooks, cc, skb, sk, state);
+	if (likely(!hop_hook_concerns_output(hooks, skb, state->pf)))
 		return NF_ACCEPT;
-	return show_output(hooks, skb, state);
+	return hop_hook_show_output(hooks, skb, state);
 }
 
 /*
@@ -323,23 +331,23 @@ static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
 	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT);
 
 /* IPv6 extension headers that may stand in front of a carrier's header. */
-static bool may_lead(u8 protocol)
+static bool hop_hook_may_lead(u8 protocol)
 {
 	return protocol == NEXTHDR_HOP || protocol == NEXTHDR_ROUTING || protocol == NEXTHDR_DEST;
 }
 
-static u8 when_looked_at(const struct hop_hook_wish *wish, u8 protocol)
+static u8 hop_hook_when_looked_at(const struct hop_hook_request *request, u8 protocol)
 {
-	if (wish->all || protocol == wish->protocol || may_lead(protocol) ||
-	    (wish->other && protocol == wish->other))
+	if (request->all || protocol == request->protocol || hop_hook_may_lead(protocol) ||
+	    (request->other && protocol == request->other))
 		return HOP_HOOK_ALWAYS;
-	if (wish->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
+	if (request->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
 		return HOP_HOOK_WITH_FLOWS;
 	return protocol == IPPROTO_TCP ? HOP_HOOK_RESETS : 0;
 }
 
 /* A packet that one carrier always wants is passed to all carriers. */
-static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
+static u8 hop_hook_checksum_of(const struct hop_hooks *hooks, u8 protocol)
 {
 	unsigned int i;
 	u8 sum = 0, when;
@@ -347,7 +355,7 @@ static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;
-		when = when_looked_at(&hooks->wishes[i], protocol);
+		when = hop_hook_when_looked_at(&hooks->requests[i], protocol);
 		if (when == HOP_HOOK_ALWAYS)
 			return when;
 		sum |= when;
@@ -355,28 +363,28 @@ static u8 sum_of(const struct hop_hooks *hooks, u8 protocol)
 	return sum;
 }
 
-/* Combine the wishes of all carriers of the namespace. */
-static void sum_wishes(struct hop_hooks *hooks)
+/* Combine the requests of all carriers of the namespace. */
+static void hop_hook_sum_requests(struct hop_hooks *hooks)
 {
 	u8 dsfield = HOP_HOOK_ECN_BITS;
 	unsigned int i;
 	bool all = false;
 
 	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
-		WRITE_ONCE(hooks->looked_at[i], sum_of(hooks, i));
+		WRITE_ONCE(hooks->looked_at[i], hop_hook_checksum_of(hooks, i));
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;
-		all |= hooks->wishes[i].all;
-		if (hooks->wishes[i].marked)
-			dsfield = hooks->wishes[i].dscp << 2;
+		all |= hooks->requests[i].all;
+		if (hooks->requests[i].marked)
+			dsfield = hooks->requests[i].dscp << 2;
 	}
 	WRITE_ONCE(hooks->dsfield, dsfield);
 	WRITE_ONCE(hooks->all, all);
 	WRITE_ONCE(hooks->output_flows, all ? &hop_hook_never_0 : hooks->flows);
 }
 
-static bool has_carrier(const struct hop_hooks *hooks)
+static bool hop_hook_has_carrier(const struct hop_hooks *hooks)
 {
 	unsigned int i;
 
@@ -387,10 +395,10 @@ static bool has_carrier(const struct hop_hooks *hooks)
 }
 
 /* Register the hooks that another user, a carrier or a congestion control, needs. */
-static int add_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
+static int hop_hook_add_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 {
-	const bool input = carrier && !has_carrier(hooks);
-	const bool output = !hooks->cc && !has_carrier(hooks);
+	const bool input = carrier && !hop_hook_has_carrier(hooks);
+	const bool output = !hooks->cc && !hop_hook_has_carrier(hooks);
 	int err = 0;
 
 	if (input)
@@ -404,9 +412,9 @@ static int add_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 }
 
 /* Unregister the hooks that nobody needs any more after a user has left. */
-static void drop_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
+static void hop_hook_drop_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 {
-	if (has_carrier(hooks))
+	if (hop_hook_has_carrier(hooks))
 		return;
 	if (carrier)
 		nf_unregister_net_hooks(net, hooks->input, HOP_HOOK_FAMILIES);
@@ -415,17 +423,17 @@ static void drop_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 }
 
 int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
-		   const struct hop_hook_wish *wish)
+		   const struct hop_hook_request *request)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
 	int err;
 
 	mutex_lock(&hooks->lock);
-	err = add_hooks(net, hooks, true);
+	err = hop_hook_add_hooks(net, hooks, true);
 	if (!err) {
 		WRITE_ONCE(hooks->carriers[carrier->order], carrier);
-		hooks->wishes[carrier->order] = *wish;
-		sum_wishes(hooks);
+		hooks->requests[carrier->order] = *request;
+		hop_hook_sum_requests(hooks);
 	}
 	mutex_unlock(&hooks->lock);
 	return err;
@@ -439,8 +447,8 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier)
 	mutex_lock(&hooks->lock);
 	if (hooks->carriers[carrier->order]) {
 		WRITE_ONCE(hooks->carriers[carrier->order], NULL);
-		sum_wishes(hooks);
-		drop_hooks(net, hooks, true);
+		hop_hook_sum_requests(hooks);
+		hop_hook_drop_hooks(net, hooks, true);
 	}
 	mutex_unlock(&hooks->lock);
 }
@@ -453,7 +461,7 @@ int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc)
 
 	mutex_lock(&hooks->lock);
 	if (!hooks->cc)
-		err = add_hooks(net, hooks, false);
+		err = hop_hook_add_hooks(net, hooks, false);
 	if (!err)
 		WRITE_ONCE(hooks->cc, cc);
 	mutex_unlock(&hooks->lock);
@@ -468,7 +476,7 @@ void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc)
 	mutex_lock(&hooks->lock);
 	if (hooks->cc == cc) {
 		WRITE_ONCE(hooks->cc, NULL);
-		drop_hooks(net, hooks, false);
+		hop_hook_drop_hooks(net, hooks, false);
 	}
 	mutex_unlock(&hooks->lock);
 }

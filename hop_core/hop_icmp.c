@@ -11,7 +11,8 @@
  * Is the quoted segment in flight? An error that quotes another one could be forged by anybody.
  * @requested: result: true for the SYN-ACK of a connection request
  */
-static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th, bool *requested)
+static bool hop_icmp_is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th,
+				  bool *requested)
 {
 	struct sock *sk = hop_flow_socket(key);
 	u32 seq = ntohl(th->seq);
@@ -35,7 +36,7 @@ static bool is_in_flight(const struct hop_flow_key *key, const struct tcphdr *th
  * A SYN was refused because of its header. Make TCP send it again at once, without a header,
  * instead of waiting for the timeout. This happens only once, since the next SYN has no header.
  */
-static void repeat_syn(const struct hop_flow_key *key)
+static void hop_icmp_repeat_syn(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
 
@@ -62,9 +63,9 @@ bool hop_icmp_ends(struct hop_flow *flow, const struct tcphdr *th,
 	*refused = false;
 	if (decision == HOP_ICMP_MAYBE && !hop_icmp_is_handshake(stage))
 		return false;
-	*refused = is_in_flight(&flow->key, th, &requested);
+	*refused = hop_icmp_is_in_flight(&flow->key, th, &requested);
 	if (*refused && stage == HOP_STAGE_ASKED)
-		repeat_syn(&flow->key);
+		hop_icmp_repeat_syn(&flow->key);
 	if (*refused)
 		hop_flow_event(flow, requested ? HOP_EVENT_DECLINED : HOP_EVENT_REFUSED);
 	return true;

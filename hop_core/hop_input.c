@@ -47,8 +47,8 @@ EXPORT_SYMBOL_GPL(hop_input_is_mangled);
  * The fields may change while a process sends. snd_nxt is updated only after a packet has left,
  * so write_seq is used as the upper bound of a valid acknowledgment number.
  */
-static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
-			 unsigned int payload_bytes)
+static bool hop_input_is_in_sock_window(const struct sock *sk, const struct tcphdr *th,
+					unsigned int payload_bytes)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 seq = ntohl(th->seq), ack = ntohl(th->ack_seq);
@@ -63,7 +63,7 @@ static bool is_in_window(const struct sock *sk, const struct tcphdr *th,
 }
 
 /* A packet for a connection request must be the ACK that completes the handshake. */
-static bool ends_handshake(const struct request_sock *req, const struct tcphdr *th)
+static bool hop_input_ends_handshake(const struct request_sock *req, const struct tcphdr *th)
 {
 	const struct tcp_request_sock *trsk = tcp_rsk(req);
 
@@ -80,9 +80,9 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 	if (!sk)
 		return true;
 	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
-		in = ends_handshake(inet_reqsk(sk), th);
+		in = hop_input_ends_handshake(inet_reqsk(sk), th);
 	else if (sk_fullsock(sk))
-		in = is_in_window(sk, th, payload_bytes);
+		in = hop_input_is_in_sock_window(sk, th, payload_bytes);
 	sock_gen_put(sk);
 	return in;
 }
@@ -105,7 +105,7 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 EXPORT_SYMBOL_GPL(hop_input_answers_syn);
 
 /* The peer's last packets, after our end was closed and all its data was acknowledged. */
-static bool is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
+static bool hop_input_is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
 {
 	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
 	const u32 next = hop_peek(tw->tw_rcv_nxt);
@@ -114,8 +114,8 @@ static bool is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
 	       between(seq, next - tw->tw_rcv_wnd, next + tw->tw_rcv_wnd);
 }
 
-/* Data that is being sent may count as sent: see is_in_window(). */
-static bool is_in_both_windows(const struct sock *sk, u32 seq, u32 ack_seq)
+/* Data that is being sent may count as sent: see hop_input_is_in_sock_window(). */
+static bool hop_input_is_in_both_windows(const struct sock *sk, u32 seq, u32 ack_seq)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 una = hop_peek(tp->snd_una), next = hop_peek(tp->rcv_nxt);
@@ -134,9 +134,9 @@ bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq
 		return false;
 	if (sk_fullsock(sk))
 		good = hop_peek(sk->sk_state) != TCP_SYN_SENT &&
-		       is_in_both_windows(sk, seq, ack_seq);
+		       hop_input_is_in_both_windows(sk, seq, ack_seq);
 	else if (sk->sk_state == TCP_TIME_WAIT)
-		good = is_in_time_wait(sk, seq, ack_seq);
+		good = hop_input_is_in_time_wait(sk, seq, ack_seq);
 	else
 		/* The last ACK of the handshake may carry an option. */
 		good = sk->sk_state == TCP_NEW_SYN_RECV;
@@ -157,7 +157,7 @@ bool hop_input_opens_flow(const struct hop_flow_key *key)
 EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 
 /* Context: the socket's lock is held and no process owns it. */
-static void set_ack_now(struct sock *sk, void *more)
+static void hop_input_set_ack_now(struct sock *sk, void *more)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	const unsigned int more_pkts = *(const unsigned int *)more;
@@ -200,7 +200,7 @@ EXPORT_SYMBOL_GPL(hop_input_act);
 
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 {
-	return hop_input_act(key, set_ack_now, &more_pkts);
+	return hop_input_act(key, hop_input_set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
 
@@ -216,7 +216,7 @@ bool hop_input_is_expected(const struct hop_flow_key *key, const struct tcphdr *
 	if (!sk)
 		return false;
 	expected = sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES &&
-		   is_in_window(sk, th, payload_bytes);
+		   hop_input_is_in_sock_window(sk, th, payload_bytes);
 	sock_gen_put(sk);
 	return expected;
 }
@@ -243,7 +243,8 @@ bool hop_input_is_old(const struct hop_flow_key *key, const struct tcphdr *th,
 		return false;
 	old = sk_fullsock(sk) &&
 	      1 << hop_peek(sk->sk_state) & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT) &&
-	      is_in_window(sk, th, payload_bytes) && !after(end_seq, hop_peek(tcp_sk(sk)->rcv_nxt));
+	      hop_input_is_in_sock_window(sk, th, payload_bytes) &&
+	      !after(end_seq, hop_peek(tcp_sk(sk)->rcv_nxt));
 	sock_gen_put(sk);
 	return old;
 }
@@ -262,14 +263,14 @@ struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
 }
 EXPORT_SYMBOL_GPL(hop_input_receive_question);
 
-static void send_ack(struct sock *sk, void *unused)
+static void hop_input_send_ack(struct sock *sk, void *unused)
 {
 	compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);
 }
 
 void hop_input_answer_now(const struct hop_flow_key *key)
 {
-	hop_input_act(key, send_ack, NULL);
+	hop_input_act(key, hop_input_send_ack, NULL);
 }
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
 
@@ -278,7 +279,7 @@ EXPORT_SYMBOL_GPL(hop_input_answer_now);
  * ESTABLISHED. After a FIN, the peer may legitimately forget the connection. A connection request
  * may come from a forged address, whose owner then sends resets.
  */
-static bool is_early_reset(const struct hop_flow_key *key, const struct tcphdr *th)
+static bool hop_input_is_early_reset(const struct hop_flow_key *key, const struct tcphdr *th)
 {
 	struct sock *sk = hop_flow_socket(key);
 	bool early;
@@ -304,7 +305,7 @@ void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff 
 	flow = hop_flow_find(&key);
 	if (!flow || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
-	if (is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
+	if (hop_input_is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
 		hop_flow_event(flow, HOP_EVENT_RESET);
 }
 

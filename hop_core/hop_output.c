@@ -40,8 +40,9 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 EXPORT_SYMBOL_GPL(hop_output_has_room);
 
 /* An existing flow with this key belongs to an earlier connection with the same ports. */
-static struct hop_flow *ask(const struct hop_handshake_ops *hs, const struct hop_flow_key *key,
-			    const struct sock *sk, unsigned int payload_bytes)
+static struct hop_flow *hop_output_start_flow(const struct hop_handshake_ops *hs,
+					      const struct hop_flow_key *key,
+					      const struct sock *sk, unsigned int payload_bytes)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
@@ -56,8 +57,8 @@ static struct hop_flow *ask(const struct hop_handshake_ops *hs, const struct hop
  * If a SYN is retransmitted because its header was refused (hop_icmp_ends()), that is no sign of
  * congestion. So the timeout must not end slow start. Context: socket lock held.
  */
-static struct hop_flow *find_again(const struct hop_handshake_ops *hs,
-				   const struct hop_flow_key *key, struct sock *sk)
+static struct hop_flow *hop_output_find_again(const struct hop_handshake_ops *hs,
+					      const struct hop_flow_key *key, struct sock *sk)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
@@ -72,8 +73,8 @@ static struct hop_flow *find_again(const struct hop_handshake_ops *hs,
  * starts the timer after this packet, with the socket locked by connect(); a packet that waited for
  * a verdict of NFQUEUE is too late.
  */
-static void shorten_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
-			    struct sock *sk)
+static void hop_output_shorten_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
+				       struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
@@ -87,15 +88,15 @@ static void shorten_timeout(const struct hop_handshake_ops *hs, struct hop_flow 
  * The SYN without a header has the usual timeout, which TCP doubles each time. The shortened one
  * has lost bits of it: ask where tcp_connect_init() did.
  */
-static void restore_timeout(struct hop_flow *flow, struct sock *sk)
+static void hop_output_restore_timeout(struct hop_flow *flow, struct sock *sk)
 {
 	if (flow && test_and_clear_bit(HOP_FLOW_HURRIES, &flow->flags))
 		inet_csk(sk)->icsk_rto = tcp_timeout_init(sk);
 }
 
 /* A filter would miss TCP below the header: the connection does without. */
-static bool is_hidden(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
-		      const struct hop_segment *seg, struct hop_flow *flow)
+static bool hop_output_is_hidden(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
+				 const struct hop_segment *seg, struct hop_flow *flow)
 {
 	if (!hs->is_hidden || !hs->is_hidden(skb, seg))
 		return false;
@@ -103,9 +104,9 @@ static bool is_hidden(const struct hop_handshake_ops *hs, const struct sk_buff *
 	return true;
 }
 
-static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs,
-					   const struct sk_buff *skb,
-					   const struct hop_segment *seg)
+static struct hop_flow *hop_output_negotiate_with_syn(const struct hop_handshake_ops *hs,
+						      const struct sk_buff *skb,
+						      const struct hop_segment *seg)
 {
 	struct sock *sk = skb->sk;
 	struct hop_flow_key key;
@@ -113,22 +114,23 @@ static struct hop_flow *negotiate_with_syn(const struct hop_handshake_ops *hs,
 
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	if (inet_csk(sk)->icsk_retransmits) {
-		flow = find_again(hs, &key, sk);
-		restore_timeout(flow, sk);
+		flow = hop_output_find_again(hs, &key, sk);
+		hop_output_restore_timeout(flow, sk);
 	} else {
-		flow = ask(hs, &key, sk, seg->payload_bytes);
+		flow = hop_output_start_flow(hs, &key, sk, seg->payload_bytes);
 	}
-	if (flow && hop_flow_stage(flow) == HOP_STAGE_NONE && is_hidden(hs, skb, seg, flow))
+	if (flow && hop_flow_stage(flow) == HOP_STAGE_NONE &&
+	    hop_output_is_hidden(hs, skb, seg, flow))
 		return NULL;
 	if (!flow || hop_flow_event(flow, HOP_EVENT_SYN_OUT) != HOP_STAGE_ASKED)
 		return NULL;
-	shorten_timeout(hs, flow, sk);
+	hop_output_shorten_timeout(hs, flow, sk);
 	return flow;
 }
 
-static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs,
-					      const struct sk_buff *skb,
-					      const struct hop_segment *seg)
+static struct hop_flow *hop_output_negotiate_with_synack(const struct hop_handshake_ops *hs,
+							 const struct sk_buff *skb,
+							 const struct hop_segment *seg)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -148,7 +150,7 @@ static struct hop_flow *negotiate_with_synack(const struct hop_handshake_ops *hs
 			hop_flow_remove(flow);
 		return NULL;
 	}
-	if (stage == HOP_STAGE_OFFERED && is_hidden(hs, skb, seg, flow))
+	if (stage == HOP_STAGE_OFFERED && hop_output_is_hidden(hs, skb, seg, flow))
 		return NULL;
 	if (hop_flow_event(flow, HOP_EVENT_SYNACK_OUT) != HOP_STAGE_ANSWERED)
 		return NULL;
@@ -162,17 +164,18 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
 
 	if (seg->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-			return negotiate_with_synack(hs, skb, seg);
+			return hop_output_negotiate_with_synack(hs, skb, seg);
 	} else if (hop_output_is_tcp(sk)) {
-		return negotiate_with_syn(hs, skb, seg);
+		return hop_output_negotiate_with_syn(hs, skb, seg);
 	}
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(hop_output_handshake);
 
 /* Context: RCU read lock. Return: the stage; @sends: set to true if an ACK must be sent now. */
-static enum hop_stage take_late_turn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
-				     const struct sock *sk, bool *sends)
+static enum hop_stage hop_output_take_late_turn(const struct hop_handshake_ops *hs,
+						struct hop_flow *flow,
+						const struct sock *sk, bool *sends)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	enum hop_stage stage;
@@ -214,7 +217,7 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 	}
 	flow = begins ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
-		stage = take_late_turn(hs, flow, sk, &sends);
+		stage = hop_output_take_late_turn(hs, flow, sk, &sends);
 	rcu_read_unlock();
 	if (sends)
 		compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);

@@ -22,8 +22,8 @@
 /* The longest MAC header that hop_shim_strip() moves: Ethernet with two tags, and some room. */
 #define HOP_SHIM_MAC_MAX_BYTES 32
 
-static bool find_ipv4(const struct sk_buff *skb, unsigned int at_bytes,
-		      struct hop_shim_place *place)
+static bool hop_shim_find_ipv4(const struct sk_buff *skb, unsigned int at_bytes,
+			       struct hop_shim_place *place)
 {
 	struct iphdr buf;
 	const struct iphdr *iph = skb_header_pointer(skb, at_bytes, sizeof(buf), &buf);
@@ -36,13 +36,13 @@ static bool find_ipv4(const struct sk_buff *skb, unsigned int at_bytes,
 	return at_bytes + place->offset_bytes <= skb->len;
 }
 
-static bool may_precede_shim(u8 next)
+static bool hop_shim_may_precede_shim(u8 next)
 {
 	return next == NEXTHDR_HOP || next == NEXTHDR_ROUTING || next == NEXTHDR_DEST;
 }
 
-static bool find_ipv6(const struct sk_buff *skb, unsigned int at_bytes,
-		      struct hop_shim_place *place)
+static bool hop_shim_find_ipv6(const struct sk_buff *skb, unsigned int at_bytes,
+			       struct hop_shim_place *place)
 {
 	struct ipv6hdr buf;
 	const struct ipv6hdr *ip6h = skb_header_pointer(skb, at_bytes, sizeof(buf), &buf);
@@ -53,7 +53,7 @@ static bool find_ipv6(const struct sk_buff *skb, unsigned int at_bytes,
 	place->offset_bytes = sizeof(*ip6h);
 	place->name_bytes = offsetof(struct ipv6hdr, nexthdr);
 	place->next = ip6h->nexthdr;
-	for (depth = 0; may_precede_shim(place->next); depth++) {
+	for (depth = 0; hop_shim_may_precede_shim(place->next); depth++) {
 		struct ipv6_opt_hdr opt_buf;
 		const struct ipv6_opt_hdr *opt;
 
@@ -73,15 +73,15 @@ bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 p
 		      struct hop_shim_place *place)
 {
 	if (protocol == htons(ETH_P_IP))
-		return find_ipv4(skb, at_bytes, place);
+		return hop_shim_find_ipv4(skb, at_bytes, place);
 	if (protocol == htons(ETH_P_IPV6))
-		return find_ipv6(skb, at_bytes, place);
+		return hop_shim_find_ipv6(skb, at_bytes, place);
 	return false;
 }
 EXPORT_SYMBOL_GPL(hop_shim_find_at);
 
 /* Compute IP's length field after a change; 0 if the field is too small. */
-static unsigned int ip_length(const struct sk_buff *skb, int change_bytes)
+static unsigned int hop_shim_ip_length(const struct sk_buff *skb, int change_bytes)
 {
 	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
 	unsigned int length = ipv4 ? ntohs(ip_hdr(skb)->tot_len) :
@@ -93,8 +93,8 @@ static unsigned int ip_length(const struct sk_buff *skb, int change_bytes)
 	return length + change_bytes;
 }
 
-static void write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
-		     unsigned int length, u8 next)
+static void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
+			      unsigned int length, u8 next)
 {
 	skb_network_header(skb)[place->name_bytes] = next;
 	if (skb->protocol == htons(ETH_P_IPV6)) {
@@ -121,7 +121,7 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 EXPORT_SYMBOL_GPL(hop_shim_is_rewritten);
 
 /* TLS that the NIC is to encrypt: the NIC must find TCP behind IP, and compute its checksum. */
-static bool is_to_be_encrypted(const struct sk_buff *skb)
+static bool hop_shim_is_to_be_encrypted(const struct sk_buff *skb)
 {
 #if defined(CONFIG_TLS_DEVICE) || defined(CONFIG_SKB_DECRYPTED)
 	return skb->decrypted;
@@ -133,7 +133,8 @@ static bool is_to_be_encrypted(const struct sk_buff *skb)
 /* A MAC header in front would be overwritten; a tunnel's device leaves one behind skb->data. */
 bool hop_shim_fits(const struct sk_buff *skb, unsigned int bytes)
 {
-	return ip_length(skb, bytes) && !hop_shim_is_rewritten(skb) && !is_to_be_encrypted(skb) &&
+	return hop_shim_ip_length(skb, bytes) && !hop_shim_is_rewritten(skb) &&
+	       !hop_shim_is_to_be_encrypted(skb) &&
 	       !(skb_mac_header_was_set(skb) && skb_mac_header(skb) < skb->data);
 }
 EXPORT_SYMBOL_GPL(hop_shim_fits);
@@ -156,7 +157,7 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 	skb_push(skb, bytes);
 	memmove(skb->data, skb->data + bytes, place->offset_bytes);
 	skb_reset_network_header(skb);
-	write_ip(skb, place, ip_length(skb, bytes), protocol);
+	hop_shim_write_ip(skb, place, hop_shim_ip_length(skb, bytes), protocol);
 	return skb->data + place->offset_bytes;
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
@@ -165,14 +166,14 @@ EXPORT_SYMBOL_GPL(hop_shim_insert);
  * Without our header, any device may segment the GSO packet again. If the skb has clones, a
  * device may still need the mark of another clone, so the mark stays and software segments.
  */
-static void clear_gso_mark(struct sk_buff *skb)
+static void hop_shim_clear_gso_mark(struct sk_buff *skb)
 {
 	if (skb_is_gso(skb) && !skb_cloned(skb))
 		skb_shinfo(skb)->gso_type &= ~HOP_SHIM_GSO;
 }
 
 /* Get the length of the MAC header to move, 0 if the device has none; -1 if it is not set. */
-static int mac_bytes(const struct sk_buff *skb)
+static int hop_shim_mac_bytes(const struct sk_buff *skb)
 {
 	int bytes;
 
@@ -186,15 +187,16 @@ static int mac_bytes(const struct sk_buff *skb)
  * CHECKSUM_UNNECESSARY concerns the first header that the device knew. It does not apply
  * to the transport header that now takes its place.
  */
-static void forget_checked(struct sk_buff *skb)
+static void hop_shim_forget_checked(struct sk_buff *skb)
 {
 	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
 		skb->ip_summed = CHECKSUM_NONE;
 	skb->csum_level = 0;
 }
 
-static int strip(struct sk_buff *skb, const struct hop_shim_place *place, unsigned int bytes,
-		 u8 next)
+static int hop_shim_strip_place(struct sk_buff *skb, const struct hop_shim_place *place,
+				unsigned int bytes,
+				u8 next)
 {
 	unsigned int headers_bytes = place->offset_bytes + bytes, moved_bytes, length;
 	int mac;
@@ -203,16 +205,16 @@ static int strip(struct sk_buff *skb, const struct hop_shim_place *place, unsign
 		return -EINVAL;
 	if (skb_ensure_writable(skb, headers_bytes))
 		return -ENOMEM;
-	length = ip_length(skb, -(int)bytes);
+	length = hop_shim_ip_length(skb, -(int)bytes);
 	if (!length)
 		return -EINVAL;
 
 	if (skb->ip_summed != CHECKSUM_COMPLETE)
-		forget_checked(skb);
+		hop_shim_forget_checked(skb);
 	/* Subtract the old IP header and ours from a COMPLETE checksum; add the new one below. */
 	skb_postpull_rcsum(skb, skb->data, headers_bytes);
 
-	mac = mac_bytes(skb);
+	mac = hop_shim_mac_bytes(skb);
 	moved_bytes = max(mac, 0);
 	memmove(skb->data + bytes - moved_bytes, skb->data - moved_bytes,
 		moved_bytes + place->offset_bytes);
@@ -222,8 +224,8 @@ static int strip(struct sk_buff *skb, const struct hop_shim_place *place, unsign
 	/* transport_header points to the first header behind IP, which moves with IP. */
 	skb->transport_header += bytes;
 	skb_reset_network_header(skb);
-	write_ip(skb, place, length, next);
-	clear_gso_mark(skb);
+	hop_shim_write_ip(skb, place, length, next);
+	hop_shim_clear_gso_mark(skb);
 	skb_postpush_rcsum(skb, skb->data, place->offset_bytes);
 	return 0;
 }
@@ -233,7 +235,7 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
 {
 	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + bytes))
 		return -EINVAL;
-	return strip(skb, place, bytes, next);
+	return hop_shim_strip_place(skb, place, bytes, next);
 }
 EXPORT_SYMBOL_GPL(hop_shim_strip);
 
@@ -251,7 +253,7 @@ int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *plac
 	if (moves && (!hop_shim_has_sum_behind(skb, place->offset_bytes) ||
 		      hop_shim_has_sum_behind(skb, behind.offset_bytes)))
 		return -EINVAL;
-	err = strip(skb, &behind, bytes, place->next);
+	err = hop_shim_strip_place(skb, &behind, bytes, place->next);
 	if (!err && moves)
 		skb->csum_start += bytes;
 	return err;
@@ -287,7 +289,7 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 EXPORT_SYMBOL_GPL(hop_shim_segment);
 
 /* sk_gso_disable() is not sufficient, since TCP sizes its packets by sk_gso_max_segs. */
-static bool stop_gso(struct sock *sk)
+static bool hop_shim_stop_gso(struct sock *sk)
 {
 	if (sk->sk_gso_disabled)
 		return false;
@@ -298,7 +300,7 @@ static bool stop_gso(struct sock *sk)
 
 bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 {
-	bool no_gso = !allow_gso && stop_gso(sk);
+	bool no_gso = !allow_gso && hop_shim_stop_gso(sk);
 
 	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
 	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
@@ -336,7 +338,7 @@ void hop_shim_close_sock(struct sock *sk, bool no_gso)
 }
 EXPORT_SYMBOL_GPL(hop_shim_close_sock);
 
-static void sync_mss(struct sock *sk)
+static void hop_shim_sync_mss(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
@@ -349,12 +351,12 @@ void hop_shim_reserve(struct sock *sk, unsigned int bytes)
 	if (!bytes)
 		return;
 	inet_csk(sk)->icsk_ext_hdr_len += bytes;
-	sync_mss(sk);
+	hop_shim_sync_mss(sk);
 }
 EXPORT_SYMBOL_GPL(hop_shim_reserve);
 
 /* Get the length of the IP options in a socket's segments. */
-static unsigned int options_bytes(struct sock *sk)
+static unsigned int hop_shim_options_bytes(struct sock *sk)
 {
 	const struct ip_options_rcu *opt;
 	unsigned int bytes = 0;
@@ -379,9 +381,9 @@ void hop_shim_release(struct sock *sk, unsigned int bytes)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
-	if (!bytes || icsk->icsk_ext_hdr_len < options_bytes(sk) + bytes)
+	if (!bytes || icsk->icsk_ext_hdr_len < hop_shim_options_bytes(sk) + bytes)
 		return;
 	icsk->icsk_ext_hdr_len -= bytes;
-	sync_mss(sk);
+	hop_shim_sync_mss(sk);
 }
 EXPORT_SYMBOL_GPL(hop_shim_release);

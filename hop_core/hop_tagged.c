@@ -44,7 +44,7 @@ void hop_tagged_stop(void)
 }
 EXPORT_SYMBOL_GPL(hop_tagged_stop);
 
-static bool is_routed(const struct net_device *dev)
+static bool hop_tagged_is_routed(const struct net_device *dev)
 {
 	struct in_device *in4 = __in_dev_get_rtnl(dev);
 	const struct inet6_dev *in6 = __in6_dev_get(dev);
@@ -67,6 +67,6 @@ const char *hop_tagged_advice(const struct net_device *dev)
 		return NULL;
 	if (hop_tagged_may_have)
 		return hop_tagged_may_have(dev) ? NULL : hop_tagged_unnamed;
-	return is_routed(dev) ? hop_tagged_dropped : NULL;
+	return hop_tagged_is_routed(dev) ? hop_tagged_dropped : NULL;
 }
 EXPORT_SYMBOL_GPL(hop_tagged_advice);

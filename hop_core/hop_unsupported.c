@@ -8,8 +8,8 @@
 #include <hopcc/core/hop_unsupported.h>
 #include <net/ipv6.h>
 
-static struct hop_unsupported_slot *slot_of(struct hop_unsupported *memory,
-					    const struct in6_addr *addr)
+static struct hop_unsupported_slot *hop_unsupported_slot_of(struct hop_unsupported *memory,
+							    const struct in6_addr *addr)
 {
 	static u32 seed __read_mostly;
 	u32 hash;
@@ -26,35 +26,37 @@ enum reason {
 	REASON_RESET,
 };
 
-static u8 next_count(u8 count)
+static u8 hop_unsupported_next_count(u8 count)
 {
 	return min_t(unsigned int, count + 1, U8_MAX);
 }
 
 /* Context: the cache's lock. Return: time for which to store the destination, seconds. */
-static unsigned int loss_wait_s(struct hop_unsupported_slot *slot, unsigned int unsupported_s)
+static unsigned int hop_unsupported_loss_wait_s(struct hop_unsupported_slot *slot,
+						unsigned int unsupported_s)
 {
 	unsupported_s = hop_loss_wait_s(slot->losses, HOP_UNSUPPORTED_LOSS_S, unsupported_s);
-	WRITE_ONCE(slot->losses, next_count(slot->losses));
+	WRITE_ONCE(slot->losses, hop_unsupported_next_count(slot->losses));
 	return unsupported_s;
 }
 
-/* The same as loss_wait_s(), for a reset. */
-static unsigned int count_reset(struct hop_unsupported_slot *slot, unsigned int unsupported_s,
-				time64_t now_s)
+/* The same as hop_unsupported_loss_wait_s(), for a reset. */
+static unsigned int hop_unsupported_count_reset(struct hop_unsupported_slot *slot,
+						unsigned int unsupported_s,
+						time64_t now_s)
 {
 	if (now_s >= slot->reset_until_s)
 		slot->resets = 0;
 	unsupported_s = hop_reset_s(slot->resets, unsupported_s);
-	slot->resets = next_count(slot->resets);
+	slot->resets = hop_unsupported_next_count(slot->resets);
 	slot->reset_until_s = now_s + unsupported_s + HOP_UNSUPPORTED_RESET_S;
 	return unsupported_s;
 }
 
-static void remember(struct hop_unsupported *memory, const struct in6_addr *addr,
-		     unsigned int unsupported_s, enum reason reason, bool silent)
+static void hop_unsupported_store(struct hop_unsupported *memory, const struct in6_addr *addr,
+				  unsigned int unsupported_s, enum reason reason, bool silent)
 {
-	struct hop_unsupported_slot *slot = slot_of(memory, addr);
+	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 	const time64_t now_s = ktime_get_seconds();
 
 	if (!unsupported_s)
@@ -71,9 +73,9 @@ static void remember(struct hop_unsupported *memory, const struct in6_addr *addr
 	if (reason == REASON_LOSS && now_s < slot->until_s)
 		unsupported_s = slot->until_s - now_s;
 	else if (reason == REASON_LOSS)
-		unsupported_s = loss_wait_s(slot, unsupported_s);
+		unsupported_s = hop_unsupported_loss_wait_s(slot, unsupported_s);
 	else if (reason == REASON_RESET)
-		unsupported_s = count_reset(slot, unsupported_s, now_s);
+		unsupported_s = hop_unsupported_count_reset(slot, unsupported_s, now_s);
 	WRITE_ONCE(slot->until_s, now_s + unsupported_s);
 	spin_unlock_bh(&memory->lock);
 }
@@ -81,14 +83,15 @@ static void remember(struct hop_unsupported *memory, const struct in6_addr *addr
 void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_addr *addr,
 			      unsigned int unsupported_s)
 {
-	remember(memory, addr, unsupported_s, REASON_PROOF, true);
+	hop_unsupported_store(memory, addr, unsupported_s, REASON_PROOF, true);
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_remember);
 
 /* @refuted: the loss for which the destination is stored was not due to the header. */
-static void dispel(struct hop_unsupported *memory, const struct in6_addr *addr, bool refuted)
+static void hop_unsupported_forget(struct hop_unsupported *memory, const struct in6_addr *addr,
+				   bool refuted)
 {
-	struct hop_unsupported_slot *slot = slot_of(memory, addr);
+	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 
 	/* Most destinations have no such count. */
 	if (!READ_ONCE(slot->losses))
@@ -102,7 +105,7 @@ static void dispel(struct hop_unsupported *memory, const struct in6_addr *addr, 
 	spin_unlock_bh(&memory->lock);
 }
 
-static enum reason reason_of(enum hop_stage from, enum hop_event event)
+static enum reason hop_unsupported_reason(enum hop_stage from, enum hop_event event)
 {
 	if (event == HOP_EVENT_RESET)
 		return REASON_RESET;
@@ -115,17 +118,19 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 {
 	/* An answer to a question says nothing about SYNs with a header. */
 	if (to == HOP_STAGE_SUPPORTED && from != HOP_STAGE_LATE)
-		dispel(memory, addr, from == HOP_STAGE_DOUBTFUL);
+		hop_unsupported_forget(memory, addr, from == HOP_STAGE_DOUBTFUL);
 	if (hop_is_given_up(to) && hop_is_of_peer(event))
-		remember(memory, addr, unsupported_s, reason_of(from, event),
-			 !hop_passes_questions(from, event));
+		hop_unsupported_store(memory, addr, unsupported_s,
+				      hop_unsupported_reason(from, event),
+				      !hop_passes_questions(from, event));
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_learn);
 
 /* @silent: result: the destination does not answer questions either. */
-static bool find(struct hop_unsupported *memory, const struct in6_addr *addr, bool *silent)
+static bool hop_unsupported_find(struct hop_unsupported *memory, const struct in6_addr *addr,
+				 bool *silent)
 {
-	struct hop_unsupported_slot *slot = slot_of(memory, addr);
+	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 	bool unsupported;
 
 	/* Most lookups find the slot free. */
@@ -144,14 +149,14 @@ bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *a
 {
 	bool silent;
 
-	return find(memory, addr, &silent);
+	return hop_unsupported_find(memory, addr, &silent);
 }
 EXPORT_SYMBOL_GPL(hop_is_unsupported);
 
-bool hop_is_silent(struct hop_unsupported *memory, const struct in6_addr *addr)
+bool hop_is_unresponsive(struct hop_unsupported *memory, const struct in6_addr *addr)
 {
 	bool silent;
 
-	return find(memory, addr, &silent) && silent;
+	return hop_unsupported_find(memory, addr, &silent) && silent;
 }
-EXPORT_SYMBOL_GPL(hop_is_silent);
+EXPORT_SYMBOL_GPL(hop_is_unresponsive);

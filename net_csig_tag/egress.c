@@ -15,7 +15,7 @@
 #include "net_csig_tag.h"
 
 /* Offset of the tag, behind any VLAN tags; 0 if there is a tag already, or no place for one. */
-static u32 place_bytes(struct sk_buff *skb)
+static u32 ctag_place_bytes(struct sk_buff *skb)
 {
 	struct csig_place place;
 
@@ -27,7 +27,7 @@ static u32 place_bytes(struct sk_buff *skb)
 }
 
 /* A tag counts as payload, because it must fit the peer's MTU. */
-static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 tag_bytes)
+static bool ctag_egress_fits(const struct sk_buff *skb, const struct net_device *dev, u32 tag_bytes)
 {
 	const u32 room_bytes = READ_ONCE(dev->mtu) + skb_network_offset(skb);
 
@@ -41,14 +41,14 @@ static bool fits(const struct sk_buff *skb, const struct net_device *dev, u32 ta
  * Returns true if a GSO packet must be segmented here: if the checksums of its segments would be
  * left to a NIC that parses headers for that, and in tunnels.
  */
-static bool must_segment(const struct sk_buff *skb, struct net_device *dev)
+static bool ctag_must_segment(const struct sk_buff *skb, struct net_device *dev)
 {
 	return skb_is_gso(skb) && !hop_device_is_veth(dev) &&
 	       (skb->encapsulation || hop_device_parses(dev));
 }
 
 /* TCP sets gso_type for each transmission; a forwarded packet may share it with a clone. */
-static bool mark_gso(const struct ctag_net *cn, struct sk_buff *skb)
+static bool ctag_mark_gso(const struct ctag_net *cn, struct sk_buff *skb)
 {
 	if (!skb->sk && skb_unclone(skb, GFP_ATOMIC)) {
 		ctag_count(cn, CTAG_NO_MEMORY);
@@ -62,13 +62,13 @@ static bool mark_gso(const struct ctag_net *cn, struct sk_buff *skb)
  * A NIC would misinterpret the tag when it segments or computes checksums. On a veth the peer's
  * stack does both, after it has removed the tag.
  */
-static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
-			    struct net_device *dev)
+static bool ctag_settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
+				 struct net_device *dev)
 {
 	if (hop_device_is_veth(dev))
 		return true;
 	if (skb_is_gso(skb))
-		return must_segment(skb, dev) || mark_gso(cn, skb);
+		return ctag_must_segment(skb, dev) || ctag_mark_gso(cn, skb);
 	if (skb->ip_summed != CHECKSUM_PARTIAL || !hop_device_parses(dev) ||
 	    !skb_checksum_help(skb))
 		return true;
@@ -80,8 +80,8 @@ static bool settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
  * Each segment has a copy of the tag but no mark, so it passes unchanged when it comes here again.
  * A tunnel's outer checksum may be left to the device even then.
  */
-static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb,
-				  struct net_device *dev)
+static unsigned int ctag_send_segments(const struct ctag_net *cn, struct sk_buff *skb,
+				       struct net_device *dev)
 {
 	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *next;
 
@@ -93,7 +93,7 @@ static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb
 	consume_skb(skb);
 	skb_list_walk_safe(segs, segs, next) {
 		skb_mark_not_on_list(segs);
-		if (settle_offloads(cn, segs, dev))
+		if (ctag_settle_offloads(cn, segs, dev))
 			dev_queue_xmit(segs);
 		else
 			kfree_skb(segs);
@@ -101,8 +101,8 @@ static unsigned int send_segments(const struct ctag_net *cn, struct sk_buff *skb
 	return NF_STOLEN;
 }
 
-static void push_tag(struct sk_buff *skb, u32 offset_bytes, enum csig_form form,
-		     const struct csig_tag *t)
+static void ctag_push_tag(struct sk_buff *skb, u32 offset_bytes, enum csig_form form,
+			  const struct csig_tag *t)
 {
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 
@@ -114,7 +114,7 @@ static void push_tag(struct sk_buff *skb, u32 offset_bytes, enum csig_form form,
 }
 
 /* qdisc_skb_cb()->pkt_len was computed before the tag was added. */
-static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_bytes)
+static void ctag_egress_account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_bytes)
 {
 	const u32 segs_pkts = hop_pkt_segs(skb, hop_pkt_hdr_bytes(skb));
 
@@ -126,31 +126,31 @@ static void account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_byte
 }
 
 /* Returns true if the packet now carries the tag. */
-static bool put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct net_device *dev,
-		    enum csig_form form, const struct csig_tag *t)
+static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct net_device *dev,
+			 enum csig_form form, const struct csig_tag *t)
 {
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
-	const u32 offset_bytes = place_bytes(skb);
+	const u32 offset_bytes = ctag_place_bytes(skb);
 
 	if (!offset_bytes)
 		return false;
-	if (!fits(skb, dev, tag_bytes)) {
+	if (!ctag_egress_fits(skb, dev, tag_bytes)) {
 		ctag_count(cn, CTAG_OUT_NO_ROOM);
 		return false;
 	}
-	if (!settle_offloads(cn, skb, dev))
+	if (!ctag_settle_offloads(cn, skb, dev))
 		return false;
 	if (skb_cow_head(skb, tag_bytes)) {
 		ctag_count(cn, CTAG_NO_MEMORY);
 		return false;
 	}
-	push_tag(skb, offset_bytes, form, t);
-	account(cn, skb, tag_bytes);
+	ctag_push_tag(skb, offset_bytes, form, t);
+	ctag_egress_account(cn, skb, tag_bytes);
 	return true;
 }
 
 /* There will be no answer to a tag that was not sent, so its flow must not wait for one. */
-static void take_back(const struct sk_buff *skb)
+static void ctag_take_back(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
 	struct hop_flow_key key;
@@ -179,9 +179,9 @@ unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_s
 	if (!form)
 		return NF_ACCEPT;
 	ctag_mark_clear(skb);
-	if (!put_tag(cn, skb, dev, form, &t)) {
-		take_back(skb);
+	if (!ctag_put_tag(cn, skb, dev, form, &t)) {
+		ctag_take_back(skb);
 		return NF_ACCEPT;
 	}
-	return must_segment(skb, dev) ? send_segments(cn, skb, dev) : NF_ACCEPT;
+	return ctag_must_segment(skb, dev) ? ctag_send_segments(cn, skb, dev) : NF_ACCEPT;
 }

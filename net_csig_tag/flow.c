@@ -24,8 +24,8 @@ static const struct hop_stage_counts ctag_stage_counts = {
 	.reset = CTAG_UNSUPPORTED,	/* HOP_EVENT_RESET does not happen */
 };
 
-static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-		       enum hop_stage to)
+static void ctag_note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+			    enum hop_stage to)
 {
 	struct ctag_net *cn = ctag_net(flow->key.net);
 
@@ -35,15 +35,15 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 			      event, to);
 }
 
-static void set_wish(struct hop_flow *flow, const struct sock *sk)
+static void ctag_set_request(struct hop_flow *flow, const struct sock *sk)
 {
-	const struct ctag_wish wish = ctag_wish(ctag_net(flow->key.net), &flow->key, sk);
+	const struct ctag_request request = ctag_request(ctag_net(flow->key.net), &flow->key, sk);
 	struct csig_flow *f = hop_flow_state(flow);
 
 	spin_lock_bh(&f->lock);
-	f->wish.every_pkts = wish.every_pkts;
-	f->wish.packets = wish.packets;
-	WRITE_ONCE(f->wish.form, wish.form);
+	f->request.every_pkts = request.every_pkts;
+	f->request.packets = request.packets;
+	WRITE_ONCE(f->request.form, request.form);
 	spin_unlock_bh(&f->lock);
 }
 
@@ -59,7 +59,7 @@ void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 	if (!hop_flow_settle(flow))
 		return;
 	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
-	set_wish(flow, sk);
+	ctag_set_request(flow, sk);
 }
 
 /**
@@ -104,7 +104,7 @@ void ctag_flow_miss(struct hop_flow *flow)
 	spin_unlock_bh(&f->lock);
 }
 
-static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from, u8 to)
+static void ctag_note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from, u8 to)
 {
 	if (from == to)
 		return;
@@ -114,8 +114,8 @@ static void note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from,
 }
 
 /* Context: RCU read lock; @f's lock held. Readers of @reported do not take the lock. */
-static void store_reported(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
-			   const struct csig_tag *t)
+static void ctag_store_reported(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
+				const struct csig_tag *t)
 {
 	struct csig_signal s = { .form = form, .value = t->value };
 
@@ -156,7 +156,7 @@ void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_fo
 	from = f->path.state;
 	sent = f->sent;
 	if (sent) {
-		store_reported(cn, f, form, t);
+		ctag_store_reported(cn, f, form, t);
 		ctag_path_answered(&f->path);
 	}
 	to = f->path.state;
@@ -164,7 +164,7 @@ void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_fo
 	ctag_count(cn, sent ? CTAG_IN_VALUE : CTAG_IN_UNASKED);
 	if (sent)
 		trace_csig_reflected(&flow->key, form, t);
-	note_path(cn, flow, from, to);
+	ctag_note_path(cn, flow, from, to);
 }
 
 /* At the sender: the peer reports that no tag was received. Context: RCU read lock. */
@@ -179,24 +179,24 @@ void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ac
 	ctag_path_empty(&f->path, ack_seq, ktime_get_ns());
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
-	note_path(cn, flow, from, to);
+	ctag_note_path(cn, flow, from, to);
 }
 
 /*
- * Returns true if the wish includes this segment. There are no tags after a retransmission timeout,
- * since tags may be the reason for the losses.
+ * Returns true if the request includes this segment. There are no tags after a retransmission
+ * timeout, since tags may be the reason for the losses.
  */
-static bool is_wished(const struct ctag_wish *wish, const struct ctag_segment *seg,
-		      const struct sock *sk)
+static bool ctag_is_requested(const struct ctag_request *request, const struct ctag_segment *seg,
+			      const struct sock *sk)
 {
-	if (wish->packets == CTAG_PROBES)
+	if (request->packets == CTAG_PROBES)
 		return seg->payload_bytes <= 1;
 	return seg->payload_bytes && !inet_csk(sk)->icsk_retransmits;
 }
 
-static bool is_turn(struct csig_flow *f)
+static bool ctag_is_turn(struct csig_flow *f)
 {
-	if (++f->skipped_pkts < f->wish.every_pkts)
+	if (++f->skipped_pkts < f->request.every_pkts)
 		return false;
 	f->skipped_pkts = 0;
 	return true;
@@ -214,8 +214,8 @@ void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 /*
  * @f's lock is held. Returns the type, or CSIG_TYPES for no tag.
  */
-static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
-		     const struct sock *sk)
+static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
+			  const struct sock *sk)
 {
 	const u64 now_ns = ktime_get_ns();
 	const u64 timeout_ns = ctag_timeout_ns(tcp_sk(sk)->srtt_us >> 3);
@@ -223,7 +223,7 @@ static u32 next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag
 	u32 weight_pkts[CSIG_TYPES], type = CSIG_TYPES;
 
 	ctag_weights(cn, weight_pkts);
-	if (ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns) && is_turn(f))
+	if (ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns) && ctag_is_turn(f))
 		type = ctag_turn(&f->turns, weight_pkts);
 	if (type != CSIG_TYPES) {
 		ctag_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
@@ -252,13 +252,13 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	u8 from, to;
 
 	spin_lock_bh(&f->lock);
-	form = f->wish.form;
+	form = f->request.form;
 	from = f->path.state;
-	if (is_wished(&f->wish, seg, sk))
-		type = next_type(cn, f, seg, sk);
+	if (ctag_is_requested(&f->request, seg, sk))
+		type = ctag_next_type(cn, f, seg, sk);
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
-	note_path(cn, flow, from, to);
+	ctag_note_path(cn, flow, from, to);
 	if (type == CSIG_TYPES)
 		return CSIG_NONE;
 	*t = (struct csig_tag) { .type = type, .value = csig_initial(form, type) };
@@ -276,9 +276,9 @@ void ctag_flow_unsent(struct hop_flow *flow)
 }
 
 /* Bytes that this end adds to packets with data, and that TCP must leave free. */
-static u32 added_bytes(const struct csig_flow *f)
+static u32 ctag_added_bytes(const struct csig_flow *f)
 {
-	const u8 form = READ_ONCE(f->wish.form);
+	const u8 form = READ_ONCE(f->request.form);
 
 	return (form ? csig_shapes[form].tag_bytes : 0) + READ_ONCE(f->option_bytes);
 }
@@ -286,7 +286,7 @@ static u32 added_bytes(const struct csig_flow *f)
 /* Returns true if ctag_flow_reserve() has to reserve more bytes. */
 bool ctag_flow_lacks_room(const struct csig_flow *f)
 {
-	return added_bytes(f) > READ_ONCE(f->reserved_bytes);
+	return ctag_added_bytes(f) > READ_ONCE(f->reserved_bytes);
 }
 
 /**
@@ -298,7 +298,7 @@ bool ctag_flow_lacks_room(const struct csig_flow *f)
  */
 void ctag_flow_reserve(struct csig_flow *f, struct sock *sk)
 {
-	const u32 bytes = added_bytes(f);
+	const u32 bytes = ctag_added_bytes(f);
 
 	sock_owned_by_me(sk);
 	if (bytes <= f->reserved_bytes || hop_flow_state_stage(f) != HOP_STAGE_SUPPORTED)
@@ -325,11 +325,11 @@ const struct hop_flow_kind ctag_flow_kind = {
 	.state_bytes = sizeof(struct csig_flow),
 	.entries = &ctag_flow_entries,
 	.start = ctag_flow_start,
-	.changed = note_stage,
+	.changed = ctag_note_stage,
 	.leave = ctag_flow_leave,
 };
 
-struct csig_flow *csig_flow_open(struct sock *sk)
+struct csig_flow *ctag_flow_open(struct sock *sk)
 {
 	const struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
@@ -346,8 +346,8 @@ struct csig_flow *csig_flow_open(struct sock *sk)
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
 	/* The congestion control may have been chosen after the handshake. */
-	if (!READ_ONCE(f->wish.form))
-		set_wish(flow, sk);
+	if (!READ_ONCE(f->request.form))
+		ctag_set_request(flow, sk);
 	if (hop_flow_stage(flow) == HOP_STAGE_SUPPORTED)
 		goto out;
 	f = NULL;
@@ -356,9 +356,9 @@ out:
 	rcu_read_unlock();
 	return f;
 }
-EXPORT_SYMBOL_GPL(csig_flow_open);
+EXPORT_SYMBOL_GPL(ctag_flow_open);
 
-bool csig_flow_ask(struct sock *sk)
+bool ctag_flow_ask(struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
@@ -367,15 +367,15 @@ bool csig_flow_ask(struct sock *sk)
 
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
-	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_wish(cn, &key, sk).form &&
+	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form &&
 		 !hop_is_unsupported(&cn->unsupported, &key.peer);
 	rcu_read_unlock();
 	stage = hop_output_ask(&ctag_handshake_ops, sk, begins);
 	return hop_may_ask(stage) || stage == HOP_STAGE_LATE;
 }
-EXPORT_SYMBOL_GPL(csig_flow_ask);
+EXPORT_SYMBOL_GPL(ctag_flow_ask);
 
-bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+bool ctag_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	unsigned int start;
 	u64 at_ns;
@@ -395,17 +395,17 @@ bool csig_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal
 	s->age_ns = ktime_get_ns() - at_ns;
 	return true;
 }
-EXPORT_SYMBOL_GPL(csig_flow_read);
+EXPORT_SYMBOL_GPL(ctag_flow_read);
 
-bool csig_flow_is_fed(const struct csig_flow *f)
+bool ctag_flow_is_fed(const struct csig_flow *f)
 {
 	return READ_ONCE(f->path.state) != CSIG_PATH_STRIPPED;
 }
-EXPORT_SYMBOL_GPL(csig_flow_is_fed);
+EXPORT_SYMBOL_GPL(ctag_flow_is_fed);
 
 static_assert(CSIG_PATH_STRIPPED == CSIG_VIEW_STRIPPED);
 
-struct csig_view csig_flow_view(const struct csig_flow *f)
+struct csig_view ctag_flow_view(const struct csig_flow *f)
 {
 	return (struct csig_view){
 		.changes = &f->reported_changes,
@@ -413,9 +413,9 @@ struct csig_view csig_flow_view(const struct csig_flow *f)
 		.path = &f->path.state,
 	};
 }
-EXPORT_SYMBOL_GPL(csig_flow_view);
+EXPORT_SYMBOL_GPL(ctag_flow_view);
 
-/* At the receiver, the counterpart of csig_flow_read(): the latest value that was received. */
+/* At the receiver, the counterpart of ctag_flow_read(): the latest value that was received. */
 bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
 	const struct ctag_received *h = &f->received[type];
@@ -435,8 +435,8 @@ bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_si
 	return true;
 }
 
-void csig_flow_close(struct csig_flow *f)
+void ctag_flow_close(struct csig_flow *f)
 {
 	hop_flow_put(hop_flow_of_state(f));
 }
-EXPORT_SYMBOL_GPL(csig_flow_close);
+EXPORT_SYMBOL_GPL(ctag_flow_close);

@@ -14,8 +14,8 @@
 static bool retired;
 
 /* Returns true if the held packet @p may be merged with a packet that has this tag. */
-static bool may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form,
-		      const struct csig_tag *t, u16 inner)
+static bool ctag_may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form,
+			   const struct csig_tag *t, u16 inner)
 {
 	const u8 *data = p->data + at_bytes;
 	const u32 data_bytes = csig_data_bytes(form);
@@ -28,8 +28,8 @@ static bool may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form
 /*
  * @skb was merged into the first held packet that is marked as of the same flow.
  */
-static void keep_worst(struct list_head *head, u32 at_bytes, enum csig_form form,
-		       const struct csig_tag *t)
+static void ctag_keep_worst(struct list_head *head, u32 at_bytes, enum csig_form form,
+			    const struct csig_tag *t)
 {
 	struct csig_tag held;
 	struct sk_buff *p;
@@ -44,8 +44,8 @@ static void keep_worst(struct list_head *head, u32 at_bytes, enum csig_form form
 	}
 }
 
-static struct sk_buff *gro_receive(struct list_head *head, struct sk_buff *skb,
-				   enum csig_form form)
+static struct sk_buff *ctag_gro_receive(struct list_head *head, struct sk_buff *skb,
+					enum csig_form form)
 {
 	const u32 hdr_bytes = csig_data_bytes(form) + CSIG_TPID_BYTES;
 	const u32 at_bytes = skb_gro_offset(skb);
@@ -66,13 +66,13 @@ static struct sk_buff *gro_receive(struct list_head *head, struct sk_buff *skb,
 		goto out;
 	flush = 0;
 	list_for_each_entry(p, head, list)
-		if (NAPI_GRO_CB(p)->same_flow && !may_merge(p, at_bytes, form, &t, inner))
+		if (NAPI_GRO_CB(p)->same_flow && !ctag_may_merge(p, at_bytes, form, &t, inner))
 			NAPI_GRO_CB(p)->same_flow = 0;
 	skb_gro_pull(skb, hdr_bytes);
 	skb_gro_postpull_rcsum(skb, data, hdr_bytes);
 	done = call_gro_receive(offload->callbacks.gro_receive, head, skb);
 	if (!IS_ERR(done) && NAPI_GRO_CB(skb)->same_flow)
-		keep_worst(head, at_bytes, form, &t);
+		ctag_keep_worst(head, at_bytes, form, &t);
 out:
 	skb_gro_flush_final(skb, done, flush);
 	return done;
@@ -81,7 +81,7 @@ out:
 /*
  * @skb is a merged packet. A bridge may pass it to a NIC, which must not segment it: see egress.c.
  */
-static int gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
+static int ctag_gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
 {
 	const u32 data_bytes = csig_data_bytes(form);
 	const u16 inner = csig_ether_type(skb->data + at_bytes, data_bytes);
@@ -102,8 +102,8 @@ static int gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form form)
  * protocol's segmentation copies it. The segments are left like that: a device does not read these
  * fields, and its peer takes the tag's EtherType from the frame.
  */
-static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t features,
-				   enum csig_form form)
+static struct sk_buff *ctag_gso_segment(struct sk_buff *skb, netdev_features_t features,
+					enum csig_form form)
 {
 	const u32 hdr_bytes = csig_data_bytes(form) + CSIG_TPID_BYTES;
 	const __be16 protocol = skb->protocol;
@@ -129,50 +129,50 @@ static struct sk_buff *gso_segment(struct sk_buff *skb, netdev_features_t featur
 	return segs;
 }
 
-static struct sk_buff *gro_receive_compact(struct list_head *head, struct sk_buff *skb)
+static struct sk_buff *ctag_gro_receive_compact(struct list_head *head, struct sk_buff *skb)
 {
-	return gro_receive(head, skb, CSIG_COMPACT);
+	return ctag_gro_receive(head, skb, CSIG_COMPACT);
 }
 
-static struct sk_buff *gro_receive_expanded(struct list_head *head, struct sk_buff *skb)
+static struct sk_buff *ctag_gro_receive_expanded(struct list_head *head, struct sk_buff *skb)
 {
-	return gro_receive(head, skb, CSIG_EXPANDED);
+	return ctag_gro_receive(head, skb, CSIG_EXPANDED);
 }
 
-static int gro_complete_compact(struct sk_buff *skb, int at_bytes)
+static int ctag_gro_complete_compact(struct sk_buff *skb, int at_bytes)
 {
-	return gro_complete(skb, at_bytes, CSIG_COMPACT);
+	return ctag_gro_complete(skb, at_bytes, CSIG_COMPACT);
 }
 
-static int gro_complete_expanded(struct sk_buff *skb, int at_bytes)
+static int ctag_gro_complete_expanded(struct sk_buff *skb, int at_bytes)
 {
-	return gro_complete(skb, at_bytes, CSIG_EXPANDED);
+	return ctag_gro_complete(skb, at_bytes, CSIG_EXPANDED);
 }
 
-static struct sk_buff *gso_segment_compact(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *ctag_gso_segment_compact(struct sk_buff *skb, netdev_features_t features)
 {
-	return gso_segment(skb, features, CSIG_COMPACT);
+	return ctag_gso_segment(skb, features, CSIG_COMPACT);
 }
 
-static struct sk_buff *gso_segment_expanded(struct sk_buff *skb, netdev_features_t features)
+static struct sk_buff *ctag_gso_segment_expanded(struct sk_buff *skb, netdev_features_t features)
 {
-	return gso_segment(skb, features, CSIG_EXPANDED);
+	return ctag_gso_segment(skb, features, CSIG_EXPANDED);
 }
 
 static struct packet_offload ctag_offloads[] = {
 	{
 		.priority = 10,
 		.callbacks = {
-			.gro_receive = gro_receive_compact,
-			.gro_complete = gro_complete_compact,
-			.gso_segment = gso_segment_compact,
+			.gro_receive = ctag_gro_receive_compact,
+			.gro_complete = ctag_gro_complete_compact,
+			.gso_segment = ctag_gso_segment_compact,
 		},
 	}, {
 		.priority = 10,
 		.callbacks = {
-			.gro_receive = gro_receive_expanded,
-			.gro_complete = gro_complete_expanded,
-			.gso_segment = gso_segment_expanded,
+			.gro_receive = ctag_gro_receive_expanded,
+			.gro_complete = ctag_gro_complete_expanded,
+			.gso_segment = ctag_gso_segment_expanded,
 		},
 	},
 };

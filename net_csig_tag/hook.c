@@ -5,7 +5,7 @@
 
 #include "net_csig_tag.h"
 
-static int start_hooks(struct ctag_net *cn)
+static int ctag_start_hooks(struct ctag_net *cn)
 {
 	int err = nf_register_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 
@@ -36,7 +36,7 @@ int ctag_hook(struct ctag_net *cn, bool also)
 	mutex_lock(&cn->hook_lock);
 	wanted = also || READ_ONCE(cn->level) || cn->port_names[0];
 	if (wanted && !cn->hooked)
-		err = start_hooks(cn);
+		err = ctag_start_hooks(cn);
 	else if (!wanted && cn->hooked)
 		ctag_unhook(cn);
 	if (!err)

@@ -12,13 +12,13 @@
 
 #include "net_csig_tag.h"
 
-static __be16 protocol_of(u16 inner)
+static __be16 ctag_protocol_of(u16 inner)
 {
 	return htons(eth_proto_is_802_3(htons(inner)) ? inner : ETH_P_802_2);
 }
 
 /* Returns the EtherType behind the tag, or the negative counter of the reason to drop the frame. */
-static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t)
+static int ctag_read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t)
 {
 	const u32 data_bytes = csig_data_bytes(form);
 	u16 inner;
@@ -33,7 +33,7 @@ static int read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t
 }
 
 /* Lets devices segment a GSO packet again that gro.c marked. Returns false if memory is short. */
-static bool clear_mark(struct sk_buff *skb)
+static bool ctag_clear_mark(struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb) || skb->encapsulation ||
 	    !(skb_shinfo(skb)->gso_type & HOP_SHIM_GSO))
@@ -45,16 +45,16 @@ static bool clear_mark(struct sk_buff *skb)
 	return true;
 }
 
-static void pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
+static void ctag_pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 {
 	skb_pull_rcsum(skb, csig_data_bytes(form) + CSIG_TPID_BYTES);
-	skb->protocol = protocol_of(inner);
+	skb->protocol = ctag_protocol_of(inner);
 	skb_reset_network_header(skb);
 	skb_reset_transport_header(skb);
 }
 
 /* If not, frames are handled as without the module: the EtherType is unknown. */
-static bool takes_part(const struct ctag_net *cn)
+static bool ctag_takes_part(const struct ctag_net *cn)
 {
 	return READ_ONCE(cn->level) || !xa_empty(&cn->ports);
 }
@@ -63,24 +63,24 @@ static bool takes_part(const struct ctag_net *cn)
  * An XDP program has seen the frame with its tag and will not see it again. On a trusted port the
  * program must know tags; on any other port a tag could hide a packet from it.
  */
-static bool is_hidden(struct ctag_net *cn, const struct sk_buff *skb)
+static bool ctag_is_hidden(struct ctag_net *cn, const struct sk_buff *skb)
 {
 	return !ctag_port_is_trusted(cn, skb->dev->ifindex) && hop_filter_misses_input(skb, true);
 }
 
 /* Returns 0, or the counter of the reason to drop the frame. */
-static int take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
-		    struct csig_tag *t)
+static int ctag_take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+			 struct csig_tag *t)
 {
-	int inner = read_tag(skb, form, t);
+	int inner = ctag_read_tag(skb, form, t);
 
 	if (inner < 0)
 		return -inner;
-	if (is_hidden(cn, skb))
+	if (ctag_is_hidden(cn, skb))
 		return CTAG_IN_HIDDEN;
-	if (!clear_mark(skb))
+	if (!ctag_clear_mark(skb))
 		return CTAG_NO_MEMORY;
-	pull_tag(skb, form, inner);
+	ctag_pull_tag(skb, form, inner);
 	ctag_mark_clear(skb);
 	return 0;
 }
@@ -89,26 +89,26 @@ static int take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form for
  * IP's hooks find the tag in front of the IP header: see received.c. Other packets, as those of
  * MPLS, pass no such hook before they leave.
  */
-static void keep_tag(struct sk_buff *skb, enum csig_form form, const struct csig_tag *t)
+static void ctag_keep_tag(struct sk_buff *skb, enum csig_form form, const struct csig_tag *t)
 {
 	if (skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6))
 		ctag_mark_write(ctag_mark(skb), form, t, ctag_secret);
 }
 
-static int receive(struct sk_buff *skb, enum csig_form form)
+static int ctag_ingress_receive(struct sk_buff *skb, enum csig_form form)
 {
 	struct ctag_net *cn = ctag_net(dev_net(skb->dev));
 	struct csig_tag t;
 	int why;
 
-	if (!takes_part(cn)) {
+	if (!ctag_takes_part(cn)) {
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (!skb)
 		return NET_RX_DROP;
-	why = take_tag(cn, skb, form, &t);
+	why = ctag_take_tag(cn, skb, form, &t);
 	if (why) {
 		ctag_count(cn, why);
 		kfree_skb(skb);
@@ -116,7 +116,7 @@ static int receive(struct sk_buff *skb, enum csig_form form)
 	}
 	if (ctag_port_is_trusted(cn, skb->dev->ifindex)) {
 		ctag_count(cn, CTAG_IN_TAG);
-		keep_tag(skb, form, &t);
+		ctag_keep_tag(skb, form, &t);
 	} else {
 		ctag_count(cn, CTAG_IN_FENCED);
 	}
@@ -128,21 +128,22 @@ static int receive(struct sk_buff *skb, enum csig_form form)
 	return netif_receive_skb(skb);
 }
 
-static int receive_compact(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
-			   struct net_device *orig_dev)
+static int ctag_receive_compact(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
+				struct net_device *orig_dev)
 {
-	return receive(skb, CSIG_COMPACT);
+	return ctag_ingress_receive(skb, CSIG_COMPACT);
 }
 
-static int receive_expanded(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
-			    struct net_device *orig_dev)
+static int ctag_receive_expanded(struct sk_buff *skb, struct net_device *dev,
+				 struct packet_type *pt,
+				 struct net_device *orig_dev)
 {
-	return receive(skb, CSIG_EXPANDED);
+	return ctag_ingress_receive(skb, CSIG_EXPANDED);
 }
 
 static struct packet_type ctag_types[] = {
-	{ .func = receive_compact },
-	{ .func = receive_expanded },
+	{ .func = ctag_receive_compact },
+	{ .func = ctag_receive_expanded },
 };
 
 void ctag_ingress_init(void)

@@ -16,7 +16,7 @@ ushort ctag_vxlan_port = IANA_VXLAN_UDP_PORT;
 ushort ctag_geneve_port = GENEVE_UDP_PORT;
 
 /* GRE version 0, with or without checksum, key and sequence number. */
-static bool behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
+static bool ctag_behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct gre_base_hdr buf;
 	const struct gre_base_hdr *gre;
@@ -31,7 +31,7 @@ static bool behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
 }
 
 /* VXLAN contains an Ethernet frame; GENEVE has a field for the inner protocol. */
-static bool behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
+static bool ctag_behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct {
 		struct udphdr udp;
@@ -56,7 +56,7 @@ static bool behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
 }
 
 /* The inner packet is behind any VLAN tags of the frame and behind a CSIG tag. */
-static bool behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
+static bool ctag_behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	const u32 frame_bytes = skb->len - min(skb->len, inner->at_bytes);
 	const u32 walk_bytes = min(frame_bytes, CSIG_WALK_BYTES);
@@ -80,8 +80,8 @@ static bool behind_ethernet(const struct sk_buff *skb, struct ctag_inner *inner)
 }
 
 /* Finds what follows the IP header of a packet. */
-static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *outer,
-		      struct ctag_inner *inner)
+static bool ctag_behind_ip(const struct sk_buff *skb, const struct hop_shim_place *outer,
+			   struct ctag_inner *inner)
 {
 	inner->at_bytes = outer->offset_bytes;
 	inner->tagged = false;
@@ -93,9 +93,9 @@ static bool behind_ip(const struct sk_buff *skb, const struct hop_shim_place *ou
 		inner->protocol = htons(ETH_P_IPV6);
 		return true;
 	case IPPROTO_GRE:
-		return behind_gre(skb, inner);
+		return ctag_behind_gre(skb, inner);
 	case IPPROTO_UDP:
-		return behind_udp(skb, inner);
+		return ctag_behind_udp(skb, inner);
 	}
 	return false;
 }
@@ -115,9 +115,9 @@ bool ctag_find_inner(const struct sk_buff *skb, struct ctag_inner *inner)
 {
 	struct hop_shim_place outer;
 
-	if (!hop_shim_find(skb, &outer) || !behind_ip(skb, &outer, inner))
+	if (!hop_shim_find(skb, &outer) || !ctag_behind_ip(skb, &outer, inner))
 		return false;
-	if (inner->protocol == htons(ETH_P_TEB) && !behind_ethernet(skb, inner))
+	if (inner->protocol == htons(ETH_P_TEB) && !ctag_behind_ethernet(skb, inner))
 		return false;
 	return hop_shim_find_at(skb, inner->at_bytes, inner->protocol, &inner->place);
 }

@@ -25,13 +25,13 @@ struct ctag_arrival {
 	u8 data[CSIG_DATA_MAX_BYTES];
 };
 
-static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct ctag_segment *seg)
+static const struct tcphdr *ctag_tcp_of(const struct sk_buff *skb, const struct ctag_segment *seg)
 {
 	return (const struct tcphdr *)(skb->data + seg->tcp_bytes);
 }
 
-static void read_option(struct ctag_net *cn, const struct sk_buff *skb,
-			const struct ctag_segment *seg, struct ctag_arrival *a)
+static void ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
+			     const struct ctag_segment *seg, struct ctag_arrival *a)
 {
 	const u32 at_bytes = seg->tcp_bytes + sizeof(struct tcphdr);
 
@@ -43,7 +43,7 @@ static void read_option(struct ctag_net *cn, const struct sk_buff *skb,
 	a->opt = CSIG_OPT_NONE;
 }
 
-static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
+static void ctag_receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 {
 	const bool opens = hop_input_opens_flow(key);
 	struct hop_flow *flow = hop_flow_find(key);
@@ -73,14 +73,14 @@ static void receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
 	hop_flow_event(flow, HOP_EVENT_SYN_IN);
 }
 
-static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *key,
-			      const struct ctag_segment *seg)
+static void ctag_receive_handshake(struct ctag_net *cn, const struct hop_flow_key *key,
+				   const struct ctag_segment *seg)
 {
 	struct hop_flow *flow;
 
 	ctag_count(cn, CTAG_IN_HANDSHAKE);
 	if (!seg->ack) {
-		receive_syn(cn, key);
+		ctag_receive_syn(cn, key);
 		return;
 	}
 	flow = hop_flow_find(key);
@@ -94,10 +94,10 @@ static void receive_handshake(struct ctag_net *cn, const struct hop_flow_key *ke
  * The peer has chosen its congestion control after the handshake, or a packet of the handshake was
  * lost. It will send tags, if they pass.
  */
-static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
-			     const struct hop_flow_key *key, const struct ctag_segment *seg)
+static void ctag_receive_question(struct ctag_net *cn, struct sk_buff *skb,
+				  const struct hop_flow_key *key, const struct ctag_segment *seg)
 {
-	const struct tcphdr *th = tcp_of(skb, seg);
+	const struct tcphdr *th = ctag_tcp_of(skb, seg);
 	struct hop_flow *flow;
 	struct csig_flow *f;
 
@@ -127,8 +127,8 @@ static void receive_question(struct ctag_net *cn, struct sk_buff *skb,
 	hop_input_answer_now(key);
 }
 
-static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
-			       const struct ctag_segment *seg, const struct ctag_arrival *a)
+static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
+				    const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
 	const enum csig_form form = ctag_opt_form(a->opt);
 	struct csig_tag t;
@@ -137,7 +137,7 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
 		ctag_count(cn, CTAG_IN_FORGED);
 		return;
 	}
-	if (hop_input_is_mangled(skb, tcp_of(skb, seg))) {
+	if (hop_input_is_mangled(skb, ctag_tcp_of(skb, seg))) {
 		ctag_count(cn, CTAG_IN_BAD_SUM);
 		return;
 	}
@@ -154,44 +154,45 @@ static void receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct 
  * A peer that sends tags has received our SYN-ACK with the option, even if we repeated it without
  * one. It reflects nothing, so its packets may have no option.
  */
-static void receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
-			const struct ctag_segment *seg, const struct ctag_arrival *a)
+static void ctag_receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
+			     const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
 	if (unlikely(hop_is_loss(hop_flow_stage(flow))) &&
 	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
-	    !hop_input_is_mangled(skb, tcp_of(skb, seg)))
+	    !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
 		hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 	ctag_flow_receive(cn, flow, a->form, &a->tag);
 }
 
-static void reserve(struct sock *sk, void *flow)
+static void ctag_input_reserve(struct sock *sk, void *flow)
 {
 	ctag_flow_reserve(flow, sk);
 }
 
-/* Reserves room that output could not reserve: see is_locked() there. */
-static void make_room(struct hop_flow *flow)
+/* Reserves room that output could not reserve: see ctag_is_locked() there. */
+static void ctag_input_make_room(struct hop_flow *flow)
 {
 	struct csig_flow *f = hop_flow_state(flow);
 
 	if (hop_flow_stage(flow) == HOP_STAGE_SUPPORTED && ctag_flow_lacks_room(f))
-		hop_input_act(&flow->key, reserve, f);
+		hop_input_act(&flow->key, ctag_input_reserve, f);
 }
 
-static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
-		    const struct ctag_arrival *a)
+static void ctag_input_receive(struct ctag_net *cn, struct sk_buff *skb,
+			       const struct ctag_segment *seg,
+			       const struct ctag_arrival *a)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, tcp_of(skb, seg));
+	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, ctag_tcp_of(skb, seg));
 	if (seg->syn) {
-		if (a->opt == CSIG_OPT_EMPTY && !hop_input_is_mangled(skb, tcp_of(skb, seg)))
-			receive_handshake(cn, &key, seg);
+		if (a->opt == CSIG_OPT_EMPTY && !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
+			ctag_receive_handshake(cn, &key, seg);
 		return;
 	}
 	if (a->opt == CSIG_OPT_QUESTION) {
-		receive_question(cn, skb, &key, seg);
+		ctag_receive_question(cn, skb, &key, seg);
 		return;
 	}
 	flow = hop_flow_find(&key);
@@ -201,17 +202,17 @@ static void receive(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 		return;
 	}
 	if (a->opt)
-		receive_reflection(cn, skb, flow, seg, a);
+		ctag_receive_reflection(cn, skb, flow, seg, a);
 	if (a->form)
-		receive_tag(cn, skb, flow, seg, a);
+		ctag_receive_tag(cn, skb, flow, seg, a);
 	else if (seg->payload_bytes)
 		ctag_flow_miss(flow);
-	make_room(flow);
+	ctag_input_make_room(flow);
 }
 
 /* Reads the key of the flow to which the inner packet of a tunnel belongs. */
-static bool read_inner(const struct sk_buff *skb, const struct ctag_inner *inner,
-		       struct hop_flow_key *key)
+static bool ctag_read_inner(const struct sk_buff *skb, const struct ctag_inner *inner,
+			    struct hop_flow_key *key)
 {
 	const u32 at_bytes = inner->at_bytes + inner->place.offset_bytes;
 	struct tcphdr buf;
@@ -233,13 +234,13 @@ static bool read_inner(const struct sk_buff *skb, const struct ctag_inner *inner
  * to the flow if that is a connection of this host; otherwise a packet for another host may take
  * it.
  */
-static void receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struct net *net,
-			   const struct ctag_inner *inner, enum csig_form form,
-			   const struct csig_tag *t)
+static void ctag_receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struct net *net,
+				const struct ctag_inner *inner, enum csig_form form,
+				const struct csig_tag *t)
 {
 	struct hop_flow_key key = { .net = net, .kind = &ctag_flow_kind };
-	const bool reported = READ_ONCE(cn->level) && hop_flow_any(net) && read_inner(skb, inner,
-										      &key);
+	const bool reported = READ_ONCE(cn->level) && hop_flow_any(net) &&
+			      ctag_read_inner(skb, inner, &key);
 	struct hop_flow *flow = reported ? hop_flow_find(&key) : NULL;
 
 	if (flow)
@@ -251,7 +252,7 @@ static void receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, struc
 }
 
 /* Packets other than TCP: the end of a tunnel, or UDP. */
-static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
+static void ctag_receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *net)
 {
 	struct ctag_inner inner;
 	struct csig_tag t;
@@ -272,7 +273,7 @@ static void receive_other(struct ctag_net *cn, struct sk_buff *skb, struct net *
 	if (READ_ONCE(cn->level) && ctag_udp_receive(cn, skb, form, &t))
 		return;
 	if (tunnel)
-		receive_tunnel(cn, skb, net, &inner, form, &t);
+		ctag_receive_tunnel(cn, skb, net, &inner, form, &t);
 }
 
 static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
@@ -283,19 +284,19 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 
 	if (!READ_ONCE(cn->level)) {
 		if (ctag_has_tunnels(cn))
-			receive_other(cn, skb, state->net);
+			ctag_receive_other(cn, skb, state->net);
 		return NF_ACCEPT;
 	}
 	if (!ctag_read_segment(skb, &seg)) {
-		receive_other(cn, skb, state->net);
+		ctag_receive_other(cn, skb, state->net);
 		return NF_ACCEPT;
 	}
 	if (seg.rst)
 		return NF_ACCEPT;
 	a.form = ctag_received_tag(cn, skb, ctag_iif(skb), &a.tag);
-	read_option(cn, skb, &seg, &a);
+	ctag_read_option(cn, skb, &seg, &a);
 	if (a.form || a.opt || hop_flow_any(state->net))
-		receive(cn, skb, &seg, &a);
+		ctag_input_receive(cn, skb, &seg, &a);
 	return NF_ACCEPT;
 }
 

@@ -17,7 +17,7 @@
 #include "net_csig_tag.h"
 
 /* Context: RCU read lock. Returns false if no value has been received yet. */
-static bool read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fed)
+static bool ctag_read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fed)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -28,8 +28,8 @@ static bool read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fe
 	if (!flow)
 		return false;
 	f = hop_flow_state(flow);
-	*fed = csig_flow_is_fed(f);
-	return csig_flow_read(f, type, s);
+	*fed = ctag_flow_is_fed(f);
+	return ctag_flow_read(f, type, s);
 }
 
 compat_kfunc_start_defs();
@@ -51,7 +51,7 @@ __bpf_kfunc int bpf_csig_read(struct sock *sk, u32 type, struct csig_bpf_signal 
 	if (type >= CSIG_TYPES)
 		return -EINVAL;
 	rcu_read_lock();
-	found = read_flow(sk, type, &one, &fed);
+	found = ctag_read_flow(sk, type, &one, &fed);
 	rcu_read_unlock();
 	if (!found)
 		return -ENOENT;

@@ -5,7 +5,7 @@
  * stack.
  *
  *	+------------------- TCP -------------------+
- *	| a congestion control: csig_flow_read()    |
+ *	| a congestion control: ctag_flow_read()    |
  *	+-------------------------------------------+
  *	 input.c: tag and option    |  output.c: negotiate, reflect, decide on a tag
  *	 LOCAL_IN         ^         |  POST_ROUTING

@@ -216,12 +216,12 @@ struct ctag_net {
 };
 
 /**
- * struct ctag_wish - packets of a flow that carry tags
+ * struct ctag_request - packets of a flow that carry tags
  * @every_pkts: every n-th packet
  * @packets: enum ctag_packets
  * @form: CSIG_COMPACT or CSIG_EXPANDED; CSIG_NONE: no packets
  */
-struct ctag_wish {
+struct ctag_request {
 	u32 every_pkts;
 	u8 packets;
 	u8 form;
@@ -231,7 +231,7 @@ struct ctag_wish {
  * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
  * @lock: protects all other fields; taken with BH off
  * @asked_us: the peer asked, in its SYN or later, and may send tags
- * @wish: packets of this end that carry tags; @wish.form is also read without the lock
+ * @request: packets of this end that carry tags; @request.form is also read without the lock
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
  *	lock
  * @reserved_bytes: bytes taken from the MSS for tags and options; protected by the socket lock
@@ -250,7 +250,7 @@ struct ctag_wish {
 struct csig_flow {
 	spinlock_t lock;	/* protects all fields below */
 	bool asked_us;
-	struct ctag_wish wish;
+	struct ctag_request request;
 	u32 option_bytes;
 	u32 reserved_bytes;
 	const struct sock *reserved_sk;
@@ -348,8 +348,8 @@ int ctag_rules_set(struct ctag_net *cn, const char *text);
 void ctag_rules_text(struct ctag_net *cn, char *text);
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
 				 __be16 port, u32 mark);
-struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key *key,
-			   const struct sock *sk);
+struct ctag_request ctag_request(const struct ctag_net *cn, const struct hop_flow_key *key,
+				 const struct sock *sk);
 
 /* ports.c */
 int ctag_ports_start(struct ctag_net *cn);

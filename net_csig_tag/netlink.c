@@ -18,8 +18,8 @@ struct dump {
 	const struct genl_family *family;
 };
 
-static int put_signal(struct sk_buff *skb, int attr, enum csig_type type,
-		      const struct csig_signal *s)
+static int ctag_put_signal(struct sk_buff *skb, int attr, enum csig_type type,
+			   const struct csig_signal *s)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
 
@@ -37,7 +37,7 @@ static int put_signal(struct sk_buff *skb, int attr, enum csig_type type,
 	return 0;
 }
 
-static int put_flow(struct sk_buff *skb, const struct hop_flow_key *key, struct csig_flow *f)
+static int ctag_put_flow(struct sk_buff *skb, const struct hop_flow_key *key, struct csig_flow *f)
 {
 	struct csig_signal s;
 	u32 type;
@@ -49,16 +49,17 @@ static int put_flow(struct sk_buff *skb, const struct hop_flow_key *key, struct 
 	    nla_put_u32(skb, CSIG_FLOW_ATTR_PATH, READ_ONCE(f->path.state)))
 		return -EMSGSIZE;
 	for (type = 0; type < CSIG_TYPES; type++) {
-		if (csig_flow_read(f, type, &s) && put_signal(skb, CSIG_FLOW_ATTR_SIGNAL, type, &s))
+		if (ctag_flow_read(f, type, &s) &&
+		    ctag_put_signal(skb, CSIG_FLOW_ATTR_SIGNAL, type, &s))
 			return -EMSGSIZE;
-		if (ctag_flow_received(f, type, &s) && put_signal(skb, CSIG_FLOW_ATTR_RECEIVED,
-								  type, &s))
+		if (ctag_flow_received(f, type, &s) && ctag_put_signal(skb, CSIG_FLOW_ATTR_RECEIVED,
+								       type, &s))
 			return -EMSGSIZE;
 	}
 	return 0;
 }
 
-static bool dump_one(struct hop_flow *flow, void *what)
+static bool ctag_dump_one(struct hop_flow *flow, void *what)
 {
 	const struct dump *d = what;
 	void *head = genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
@@ -66,7 +67,7 @@ static bool dump_one(struct hop_flow *flow, void *what)
 
 	if (!head)
 		return false;
-	if (put_flow(d->skb, &flow->key, hop_flow_state(flow))) {
+	if (ctag_put_flow(d->skb, &flow->key, hop_flow_state(flow))) {
 		genlmsg_cancel(d->skb, head);
 		return false;
 	}
@@ -74,7 +75,7 @@ static bool dump_one(struct hop_flow *flow, void *what)
 	return true;
 }
 
-static int dump_start(struct netlink_callback *cb)
+static int ctag_dump_start(struct netlink_callback *cb)
 {
 	struct hop_flow_walk *walk = kmalloc(sizeof(*walk), GFP_KERNEL_ACCOUNT);
 
@@ -86,7 +87,7 @@ static int dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int dump_done(struct netlink_callback *cb)
+static int ctag_dump_done(struct netlink_callback *cb)
 {
 	struct hop_flow_walk *walk = (struct hop_flow_walk *)cb->args[0];
 
@@ -97,11 +98,11 @@ static int dump_done(struct netlink_callback *cb)
 
 static struct genl_family ctag_family;
 
-static int dump_flows(struct sk_buff *skb, struct netlink_callback *cb)
+static int ctag_dump_flows(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct dump d = { .skb = skb, .cb = cb, .family = &ctag_family };
 
-	hop_flow_walk((struct hop_flow_walk *)cb->args[0], &ctag_flow_kind, dump_one, &d);
+	hop_flow_walk((struct hop_flow_walk *)cb->args[0], &ctag_flow_kind, ctag_dump_one, &d);
 	return skb->len;
 }
 
@@ -109,9 +110,9 @@ static const struct genl_ops ctag_ops[] = {
 	{
 		.cmd = CSIG_FLOW_GET,
 		.flags = GENL_UNS_ADMIN_PERM,
-		.start = dump_start,
-		.dumpit = dump_flows,
-		.done = dump_done,
+		.start = ctag_dump_start,
+		.dumpit = ctag_dump_flows,
+		.done = ctag_dump_done,
 	},
 };
 

@@ -43,7 +43,7 @@ bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
 }
 
 /* Size of the longest segment into which a packet is split. */
-static u32 wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
+static u32 ctag_wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
 {
 	if (!skb_is_gso(skb))
 		return skb->len;
@@ -51,13 +51,13 @@ static u32 wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
 }
 
 /* Value of IP's length field; 0 if it does not contain the length. */
-static u32 ip_length(const struct sk_buff *skb)
+static u32 ctag_ip_length(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_IP) ? ntohs(ip_hdr(skb)->tot_len) :
 						  ntohs(ipv6_hdr(skb)->payload_len);
 }
 
-static void set_ip_length(struct sk_buff *skb, u32 bytes)
+static void ctag_set_ip_length(struct sk_buff *skb, u32 bytes)
 {
 	if (skb->protocol != htons(ETH_P_IP)) {
 		ipv6_hdr(skb)->payload_len = htons(bytes);
@@ -68,9 +68,9 @@ static void set_ip_length(struct sk_buff *skb, u32 bytes)
 }
 
 /* Moves the IP and TCP headers towards the head, and returns the room behind them. */
-static u8 *make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
+static u8 *ctag_option_make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
 {
-	const u32 length = ip_length(skb) + bytes;
+	const u32 length = ctag_ip_length(skb) + bytes;
 
 	skb_push(skb, bytes);
 	memmove(skb->data, skb->data + bytes, seg->data_bytes);
@@ -78,12 +78,12 @@ static u8 *make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 by
 	skb->transport_header -= bytes;
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		skb->csum_start -= bytes;
-	set_ip_length(skb, length);
+	ctag_set_ip_length(skb, length);
 	return skb->data + seg->data_bytes;
 }
 
 /* Updates TCP's checksum, which may cover only the pseudo-header so far. */
-static void sum_option(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
+static void ctag_sum_option(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
 {
 	struct tcphdr *th = (struct tcphdr *)(skb->data + seg->tcp_bytes);
 	const u32 before_bytes = seg->data_bytes - seg->tcp_bytes + seg->payload_bytes;
@@ -100,24 +100,24 @@ static void sum_option(struct sk_buff *skb, const struct ctag_segment *seg, u32 
 				 htons(before_bytes + bytes), true);
 }
 
-static bool may_append(const struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
+static bool ctag_may_append(const struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
 {
 	const struct dst_entry *dst = skb_dst(skb);
 	const u32 tcp_bytes = seg->data_bytes - seg->tcp_bytes;
-	const u32 length = ip_length(skb);
+	const u32 length = ctag_ip_length(skb);
 
 	return tcp_bytes + bytes <= TCP_HEADER_MAX_BYTES && length &&
 	       length + bytes <= IP_MAX_MTU &&
-	       (!dst || wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
+	       (!dst || ctag_wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
 	       ctag_opt_has_end(skb->data + seg->tcp_bytes + sizeof(struct tcphdr),
 				tcp_bytes - sizeof(struct tcphdr));
 }
 
-/* Returns the room for an option behind TCP's, or NULL; sum_option() must be called next. */
-static u8 *add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
-		    u32 bytes)
+/* Returns the room for an option behind TCP's, or NULL; ctag_sum_option() must be called next. */
+static u8 *ctag_add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
+			 u32 bytes)
 {
-	if (!may_append(skb, seg, bytes)) {
+	if (!ctag_may_append(skb, seg, bytes)) {
 		ctag_count(cn, CTAG_OUT_NO_ROOM);
 		return NULL;
 	}
@@ -127,7 +127,7 @@ static u8 *add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_
 	}
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
-	return make_room(skb, seg, bytes);
+	return ctag_option_make_room(skb, seg, bytes);
 }
 
 /**
@@ -145,12 +145,12 @@ bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
 			enum csig_form form, const struct csig_tag *t)
 {
 	const u32 bytes = ctag_opt_bytes(form);
-	u8 *room = add_room(cn, skb, seg, bytes);
+	u8 *room = ctag_add_room(cn, skb, seg, bytes);
 
 	if (!room)
 		return false;
 	ctag_opt_write(room, ctag_exid, form, t);
-	sum_option(skb, seg, bytes);
+	ctag_sum_option(skb, seg, bytes);
 	seg->data_bytes += bytes;
 	return true;
 }
@@ -166,12 +166,12 @@ bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
  */
 bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
-	u8 *room = add_room(cn, skb, seg, CSIG_OPT_QUESTION_BYTES);
+	u8 *room = ctag_add_room(cn, skb, seg, CSIG_OPT_QUESTION_BYTES);
 
 	if (!room)
 		return false;
 	ctag_opt_write_question(room, ctag_exid);
-	sum_option(skb, seg, CSIG_OPT_QUESTION_BYTES);
+	ctag_sum_option(skb, seg, CSIG_OPT_QUESTION_BYTES);
 	seg->data_bytes += CSIG_OPT_QUESTION_BYTES;
 	return true;
 }
@@ -180,8 +180,8 @@ bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segme
  * In data packets, each change of the option stops the receiver from merging them. So there is at
  * most one value per quarter of an RTT, and no report that no tag was received.
  */
-static bool is_due(const struct csig_flow *f, const struct ctag_segment *seg,
-		   const struct sock *sk, u64 now_ns)
+static bool ctag_is_due(const struct csig_flow *f, const struct ctag_segment *seg,
+			const struct sock *sk, u64 now_ns)
 {
 	if (!seg->payload_bytes)
 		return true;
@@ -189,14 +189,15 @@ static bool is_due(const struct csig_flow *f, const struct ctag_segment *seg,
 }
 
 /* Returns true if there is something to reflect; @form is CSIG_NONE to report that no tag came. */
-static bool pick(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
-		 const struct sock *sk, enum csig_form *form, u32 *type)
+static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
+			     const struct ctag_segment *seg,
+			     const struct sock *sk, enum csig_form *form, u32 *type)
 {
 	*form = CSIG_NONE;
 	*type = ctag_reflect_pick(f->received);
 	if (*type != CSIG_TYPES) {
 		*form = f->received[*type].form;
-		return is_due(f, seg, sk, ktime_get_ns());
+		return ctag_is_due(f, seg, sk, ktime_get_ns());
 	}
 	return f->untagged && !seg->payload_bytes;
 }
@@ -225,7 +226,7 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 	u32 type;
 
 	spin_lock_bh(&f->lock);
-	if (!pick(cn, f, seg, sk, &form, &type))
+	if (!ctag_option_pick(cn, f, seg, sk, &form, &type))
 		goto out;
 	/* Change a copy, so that the signal stays fresh if there is no room. */
 	if (form) {

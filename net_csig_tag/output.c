@@ -11,18 +11,18 @@
 
 #include "net_csig_tag.h"
 
-static void send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
+static void ctag_send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
 	if (ctag_option_append(cn, skb, seg, CSIG_NONE, NULL))
 		ctag_count(cn, CTAG_OUT_HANDSHAKE);
 }
 
 /* Returns true if the first SYN of a socket must carry the option. */
-static bool asks(const struct hop_flow_key *key, const struct sock *sk)
+static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(key->net);
 
-	if (READ_ONCE(cn->level) != CTAG_INITIATES || !ctag_wish(cn, key, sk).form)
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || !ctag_request(cn, key, sk).form)
 		return false;
 	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
 		ctag_count(cn, CTAG_AVOIDED);
@@ -33,10 +33,11 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 
 const struct hop_handshake_ops ctag_handshake_ops = {
 	.kind = &ctag_flow_kind,
-	.asks = asks,
+	.asks = ctag_is_asking,
 };
 
-static void output_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
+static void ctag_output_handshake(struct ctag_net *cn, struct sk_buff *skb,
+				  struct ctag_segment *seg)
 {
 	const struct hop_segment segment = {
 		.place.offset_bytes = seg->tcp_bytes,
@@ -45,7 +46,7 @@ static void output_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ct
 	};
 
 	if (hop_output_handshake(&ctag_handshake_ops, skb, &segment))
-		send_handshake(cn, skb, seg);
+		ctag_send_handshake(cn, skb, seg);
 }
 
 /*
@@ -54,7 +55,7 @@ static void output_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ct
  * to NFQUEUE, holds its own reference, as does a packet that was rerouted. For these, room is
  * reserved when a packet arrives. lockdep checks this in ctag_flow_reserve().
  */
-static bool is_locked(const struct sk_buff *skb, const struct nf_hook_state *state)
+static bool ctag_is_locked(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	return state->sk == skb->sk && skb_dst_is_noref(skb) &&
 	       (sock_owned_by_user_nocheck(skb->sk) || in_softirq());
@@ -64,8 +65,8 @@ static bool is_locked(const struct sk_buff *skb, const struct nf_hook_state *sta
  * A tunnel device puts the packet into another one, for which the device below decides. A packet
  * that IPsec will encapsulate gets no tag.
  */
-static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
-			      const struct net_device *dev)
+static bool ctag_leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
+				   const struct net_device *dev)
 {
 	if (skb_dst(skb) && dst_xfrm(skb_dst(skb)))
 		return false;
@@ -75,8 +76,8 @@ static bool leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 }
 
 /* Returns true for a pure ACK that asks the peer or answers it; it reflects nothing. */
-static bool output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			struct hop_flow *flow)
+static bool ctag_output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			     struct hop_flow *flow)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->tcp_bytes);
 
@@ -89,16 +90,16 @@ static bool output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
 			ctag_count(cn, CTAG_OUT_HANDSHAKE);
 		return true;
 	case HOP_LATE_ANSWER:
-		send_handshake(cn, skb, seg);
+		ctag_send_handshake(cn, skb, seg);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static void output_established(struct ctag_net *cn, struct sk_buff *skb,
-			       struct ctag_segment *seg, struct sock *sk,
-			       const struct nf_hook_state *state)
+static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
+				    struct ctag_segment *seg, struct sock *sk,
+				    const struct nf_hook_state *state)
 {
 	struct csig_flow *f;
 	struct hop_flow_key key;
@@ -112,13 +113,13 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (output_late(cn, skb, seg, flow) || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
+	if (ctag_output_late(cn, skb, seg, flow) || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
-	if (is_locked(skb, state))
+	if (ctag_is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
 	ctag_reflect(cn, skb, seg, flow, sk);
-	if (!READ_ONCE(f->wish.form) || READ_ONCE(cn->level) != CTAG_INITIATES ||
-	    !leads_into_domain(cn, skb, state->out))
+	if (!READ_ONCE(f->request.form) || READ_ONCE(cn->level) != CTAG_INITIATES ||
+	    !ctag_leads_into_domain(cn, skb, state->out))
 		return;
 	form = ctag_flow_tag(cn, flow, sk, seg, &t);
 	if (form)
@@ -126,24 +127,24 @@ static void output_established(struct ctag_net *cn, struct sk_buff *skb,
 }
 
 /* Returns true for a full TCP socket, which excludes the control sockets that send resets. */
-static bool is_tcp(const struct sock *sk)
+static bool ctag_is_tcp(const struct sock *sk)
 {
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
 /* Returns true if IPsec created the packet, which includes ESP in UDP. */
-static bool is_transformed(const struct sk_buff *skb)
+static bool ctag_is_transformed(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return IPCB(skb)->flags & IPSKB_XFRM_TRANSFORMED;
 	return IP6CB(skb)->flags & IP6SKB_XFRM_TRANSFORMED;
 }
 
-static bool is_tunnel_packet(const struct sk_buff *skb)
+static bool ctag_is_tunnel_packet(const struct sk_buff *skb)
 {
 	struct hop_shim_place place;
 
-	return !is_transformed(skb) && hop_shim_find(skb, &place) &&
+	return !ctag_is_transformed(skb) && hop_shim_find(skb, &place) &&
 	       (place.next == IPPROTO_IPIP || place.next == IPPROTO_IPV6 ||
 		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
 }
@@ -152,58 +153,58 @@ static bool is_tunnel_packet(const struct sk_buff *skb)
  * Returns true for a tunnel's packet around a packet of this host that already has its decision: it
  * is sent by the tunnel and not by the packet's socket. Its mark is kept.
  */
-static bool is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)
+static bool ctag_is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	return state->sk != skb->sk && is_tunnel_packet(skb);
+	return state->sk != skb->sk && ctag_is_tunnel_packet(skb);
 }
 
 /* IP stores the device that received a packet; it is 0 if a tunnel created the packet here. */
 /* A tunnel that starts here, around a forwarded packet: tunnel.c has set the mark. */
-static bool is_encapsulated_here(struct sk_buff *skb)
+static bool ctag_is_encapsulated_here(struct sk_buff *skb)
 {
 	return !ctag_iif(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
-	       is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
+	       ctag_is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
 }
 
 /* A forwarded packet gets a tag only if it came with one. */
-static void output_forwarded(struct ctag_net *cn, struct sk_buff *skb)
+static void ctag_output_forwarded(struct ctag_net *cn, struct sk_buff *skb)
 {
 	struct csig_tag t;
 	const enum csig_form form = ctag_received_tag(cn, skb, ctag_iif(skb), &t);
 
 	if (form)
 		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
-	else if (!is_encapsulated_here(skb))
+	else if (!ctag_is_encapsulated_here(skb))
 		ctag_mark_clear(skb);
 }
 
 /* Packets that are forwarded or have no TCP socket of this host. */
-static void output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			 const struct sock *sk)
+static void ctag_output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			      const struct sock *sk)
 {
-	output_forwarded(cn, skb);
+	ctag_output_forwarded(cn, skb);
 	/* With a SYN cookie there is no socket, and from IPsec no device. */
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
 	    (sk ? sk->sk_state == TCP_NEW_SYN_RECV : !!skb->dev))
-		output_handshake(cn, skb, seg);
+		ctag_output_handshake(cn, skb, seg);
 }
 
 /* UDP datagrams of this host. */
-static void output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct sock *sk,
-		       const struct net_device *out)
+static void ctag_output_udp(struct ctag_net *cn, struct sk_buff *skb, const struct sock *sk,
+			    const struct net_device *out)
 {
 	enum csig_form form;
 	struct csig_tag t;
 
 	ctag_mark_clear(skb);
-	if (READ_ONCE(cn->level) != CTAG_INITIATES || !leads_into_domain(cn, skb, out))
+	if (READ_ONCE(cn->level) != CTAG_INITIATES || !ctag_leads_into_domain(cn, skb, out))
 		return;
 	form = ctag_udp_tag(cn, skb, sk, &t);
 	if (form)
 		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
-static bool is_udp(const struct sock *sk)
+static bool ctag_is_udp(const struct sock *sk)
 {
 	return sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_UDP;
 }
@@ -219,31 +220,31 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	/* The device is a VRF: the packet comes here again with the device below. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
-	if ((is_tcp(sk) || is_udp(sk)) && is_tunnel(skb, state)) {
+	if ((ctag_is_tcp(sk) || ctag_is_udp(sk)) && ctag_is_tunnel(skb, state)) {
 		ctag_tunnel_outer(skb);
 		return NF_ACCEPT;
 	}
 	tcp = ctag_read_segment(skb, &seg);
 	if (hop_output_is_foreign(skb, state->net)) {
-		output_forwarded(cn, skb);
+		ctag_output_forwarded(cn, skb);
 		return NF_ACCEPT;
 	}
-	if (is_udp(sk)) {
-		output_udp(cn, skb, sk, state->out);
+	if (ctag_is_udp(sk)) {
+		ctag_output_udp(cn, skb, sk, state->out);
 		return NF_ACCEPT;
 	}
 	/* skb->dev is not set when IPsec's output calls this hook. */
-	if (!is_tcp(sk)) {
-		output_other(cn, skb, tcp ? &seg : NULL, sk);
+	if (!ctag_is_tcp(sk)) {
+		ctag_output_other(cn, skb, tcp ? &seg : NULL, sk);
 		return NF_ACCEPT;
 	}
 	ctag_mark_clear(skb);
 	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
 		return NF_ACCEPT;
 	if (seg.syn)
-		output_handshake(cn, skb, &seg);
+		ctag_output_handshake(cn, skb, &seg);
 	else if (hop_flow_any(state->net))
-		output_established(cn, skb, &seg, sk, state);
+		ctag_output_established(cn, skb, &seg, sk, state);
 	return NF_ACCEPT;
 }
 

@@ -35,7 +35,7 @@ bool ctag_has_tunnels(const struct ctag_net *cn)
 	return READ_ONCE(cn->tunnels);
 }
 
-static void init_ops(struct ctag_port *port, struct net_device *dev)
+static void ctag_init_ops(struct ctag_port *port, struct net_device *dev)
 {
 	port->tunnel = ctag_is_frame_tunnel(dev) || hop_is_ip_tunnel(dev);
 	port->ops = (struct nf_hook_ops) {
@@ -51,7 +51,7 @@ static void init_ops(struct ctag_port *port, struct net_device *dev)
 	port->ingress.hooknum = NF_NETDEV_INGRESS;
 }
 
-static int register_hooks(struct ctag_net *cn, struct ctag_port *port)
+static int ctag_register_hooks(struct ctag_net *cn, struct ctag_port *port)
 {
 	int err = nf_register_net_hook(cn->net, &port->ops);
 
@@ -65,7 +65,7 @@ static int register_hooks(struct ctag_net *cn, struct ctag_port *port)
 	return err;
 }
 
-static int add_port(struct ctag_net *cn, struct net_device *dev)
+static int ctag_add_port(struct ctag_net *cn, struct net_device *dev)
 {
 	struct ctag_port *port;
 	int err;
@@ -75,11 +75,11 @@ static int add_port(struct ctag_net *cn, struct net_device *dev)
 	port = kzalloc(sizeof(*port), GFP_KERNEL);
 	if (!port)
 		return -ENOMEM;
-	init_ops(port, dev);
+	ctag_init_ops(port, dev);
 	err = xa_insert(&cn->ports, dev->ifindex, port, GFP_KERNEL);
 	if (err)
 		goto free;
-	err = register_hooks(cn, port);
+	err = ctag_register_hooks(cn, port);
 	if (!err)
 		return 0;
 	xa_erase(&cn->ports, dev->ifindex);
@@ -88,7 +88,7 @@ free:
 	return err;
 }
 
-static void remove_port(struct ctag_net *cn, int ifindex)
+static void ctag_remove_port(struct ctag_net *cn, int ifindex)
 {
 	struct ctag_port *port = xa_erase(&cn->ports, ifindex);
 
@@ -103,18 +103,18 @@ static void remove_port(struct ctag_net *cn, int ifindex)
 }
 
 /* "*" in the list names every device. */
-static bool may_trust(const char *names, const struct net_device *dev)
+static bool ctag_may_trust(const char *names, const struct net_device *dev)
 {
 	return (dev->type == ARPHRD_ETHER || hop_is_ip_tunnel(dev)) &&
 	       (hop_names_has(names, dev->name) || hop_names_has(names, "*"));
 }
 
 /* RTNL is held. */
-static int settle_port(struct ctag_net *cn, struct net_device *dev)
+static int ctag_settle_port(struct ctag_net *cn, struct net_device *dev)
 {
-	if (may_trust(cn->port_names, dev))
-		return add_port(cn, dev);
-	remove_port(cn, dev->ifindex);
+	if (ctag_may_trust(cn->port_names, dev))
+		return ctag_add_port(cn, dev);
+	ctag_remove_port(cn, dev->ifindex);
 	return 0;
 }
 
@@ -137,18 +137,18 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	 * the old ones after success, the new ones after an error.
 	 */
 	for_each_netdev(cn->net, dev)
-		if (!err && may_trust(names, dev))
-			err = add_port(cn, dev);
+		if (!err && ctag_may_trust(names, dev))
+			err = ctag_add_port(cn, dev);
 	if (!err)
 		strscpy(cn->port_names, names, sizeof(cn->port_names));
 	for_each_netdev(cn->net, dev)
-		if (!may_trust(cn->port_names, dev))
-			remove_port(cn, dev->ifindex);
+		if (!ctag_may_trust(cn->port_names, dev))
+			ctag_remove_port(cn, dev->ifindex);
 	rtnl_unlock();
 	return err;
 }
 
-static int is_trusted(struct net_device *dev, struct netdev_nested_priv *priv)
+static int ctag_is_trusted(struct net_device *dev, struct netdev_nested_priv *priv)
 {
 	return ctag_port_is_trusted(priv->data, dev->ifindex);
 }
@@ -170,12 +170,12 @@ bool ctag_port_may_have_tags(const struct net_device *dev)
 
 	rcu_read_lock();
 	found = ctag_port_is_trusted(cn, dev->ifindex) ||
-		netdev_walk_all_upper_dev_rcu((struct net_device *)dev, is_trusted, &priv);
+		netdev_walk_all_upper_dev_rcu((struct net_device *)dev, ctag_is_trusted, &priv);
 	rcu_read_unlock();
 	return found;
 }
 
-static int on_device(struct notifier_block *nb, unsigned long event, void *info)
+static int ctag_on_device(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
 	struct ctag_net *cn = container_of(nb, struct ctag_net, devices);
@@ -183,9 +183,9 @@ static int on_device(struct notifier_block *nb, unsigned long event, void *info)
 	switch (event) {
 	case NETDEV_REGISTER:
 	case NETDEV_CHANGENAME:
-		return notifier_from_errno(settle_port(cn, dev));
+		return notifier_from_errno(ctag_settle_port(cn, dev));
 	case NETDEV_UNREGISTER:
-		remove_port(cn, dev->ifindex);
+		ctag_remove_port(cn, dev->ifindex);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -195,7 +195,7 @@ static int on_device(struct notifier_block *nb, unsigned long event, void *info)
 int ctag_ports_start(struct ctag_net *cn)
 {
 	xa_init(&cn->ports);
-	cn->devices.notifier_call = on_device;
+	cn->devices.notifier_call = ctag_on_device;
 	return register_netdevice_notifier_net(cn->net, &cn->devices);
 }
 

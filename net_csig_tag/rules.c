@@ -79,31 +79,31 @@ struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const stru
 }
 
 /* Returns true if net.hopcc.csig_cc names the socket's congestion control. */
-static bool is_named(const struct ctag_net *cn, const struct sock *sk)
+static bool ctag_is_named(const struct ctag_net *cn, const struct sock *sk)
 {
 	return hop_names_has(cn->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
 }
 
 /**
- * ctag_wish() - packets of a flow that carry tags
+ * ctag_request() - packets of a flow that carry tags
  * @cn: the netns' state
  * @key: key of the flow
  * @sk: the flow's full socket
  *
  * Context: RCU read lock.
- * Return: the wish of the first rule that matches, otherwise that of the congestion control,
+ * Return: the request of the first rule that matches, otherwise that of the congestion control,
  * otherwise none.
  */
-struct ctag_wish ctag_wish(const struct ctag_net *cn, const struct hop_flow_key *key,
-			   const struct sock *sk)
+struct ctag_request ctag_request(const struct ctag_net *cn, const struct hop_flow_key *key,
+				 const struct sock *sk)
 {
 	const struct ctag_rule *r = ctag_rule_find(cn, false, &key->peer, key->peer_port,
 						   READ_ONCE(sk->sk_mark));
 
 	if (r)
-		return (struct ctag_wish) { r->every_pkts, r->packets, r->form };
-	if (is_named(cn, sk))
-		return (struct ctag_wish) { READ_ONCE(cn->every_pkts), CTAG_DATA,
+		return (struct ctag_request) { r->every_pkts, r->packets, r->form };
+	if (ctag_is_named(cn, sk))
+		return (struct ctag_request) { READ_ONCE(cn->every_pkts), CTAG_DATA,
 					    READ_ONCE(cn->form) };
-	return (struct ctag_wish) {};
+	return (struct ctag_request) {};
 }

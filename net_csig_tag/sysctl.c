@@ -19,7 +19,8 @@ static unsigned int unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 static int weight_max_pkts = CTAG_WEIGHT_MAX_PKTS;
 
 /* Reads or writes a string that is parsed elsewhere; @text has the old value, then the new one. */
-static int edit_text(char *text, size_t bytes, int write, void *buffer, size_t *len, loff_t *pos)
+static int ctag_edit_text(char *text, size_t bytes, int write, void *buffer, size_t *len,
+			  loff_t *pos)
 {
 	struct ctl_table one = { .data = text, .maxlen = bytes };
 
@@ -30,25 +31,26 @@ static int edit_text(char *text, size_t bytes, int write, void *buffer, size_t *
  * Only the machine's administrator may let a netns use CSIG; an administrator of a container may
  * change its other sysctls.
  */
-static bool may_authorise(int write)
+static bool ctag_may_authorise(int write)
 {
 	return !write || capable(CAP_NET_ADMIN);
 }
 
-static int follow_level(void *state)
+static int ctag_follow_level(void *state)
 {
 	return ctag_hook(state, false);
 }
 
-static int set_level(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int ctag_set_level(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
 {
-	if (!may_authorise(write))
+	if (!ctag_may_authorise(write))
 		return -EPERM;
-	return hop_hook_knob(table, write, buffer, len, pos, follow_level,
+	return hop_hook_knob(table, write, buffer, len, pos, ctag_follow_level,
 			     container_of(table->data, struct ctag_net, level));
 }
 
-static int replace_ports(struct ctag_net *cn, const char *names)
+static int ctag_replace_ports(struct ctag_net *cn, const char *names)
 {
 	int err = *names ? ctag_hook(cn, true) : 0;
 
@@ -59,20 +61,21 @@ static int replace_ports(struct ctag_net *cn, const char *names)
 	return err;
 }
 
-static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int ctag_set_ports(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
 {
 	struct ctag_net *cn = container_of(table->data, struct ctag_net, port_names[0]);
 	char *names;
 	int err;
 
-	if (!may_authorise(write))
+	if (!ctag_may_authorise(write))
 		return -EPERM;
 	names = kmemdup(cn->port_names, CTAG_PORTS_BYTES, GFP_KERNEL);
 	if (!names)
 		return -ENOMEM;
-	err = edit_text(names, CTAG_PORTS_BYTES, write, buffer, len, pos);
+	err = ctag_edit_text(names, CTAG_PORTS_BYTES, write, buffer, len, pos);
 	if (!err && write)
-		err = replace_ports(cn, names);
+		err = ctag_replace_ports(cn, names);
 	kfree(names);
 	return err;
 }
@@ -80,9 +83,9 @@ static int set_ports(compat_ctl_table *table, int write, void *buffer, size_t *l
 /*
  * Reads or writes a text of at most @bytes; @show returns the old value, @set stores the new one.
  */
-static int set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_net *, char *),
-		    int (*set)(struct ctag_net *, const char *), int write, void *buffer,
-		    size_t *len, loff_t *pos)
+static int ctag_set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_net *, char *),
+			 int (*set)(struct ctag_net *, const char *), int write, void *buffer,
+			 size_t *len, loff_t *pos)
 {
 	char *text = kzalloc(bytes, GFP_KERNEL);
 	int err;
@@ -90,23 +93,25 @@ static int set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_
 	if (!text)
 		return -ENOMEM;
 	show(cn, text);
-	err = edit_text(text, bytes, write, buffer, len, pos);
+	err = ctag_edit_text(text, bytes, write, buffer, len, pos);
 	if (!err && write)
 		err = set(cn, text);
 	kfree(text);
 	return err;
 }
 
-static int set_rules(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int ctag_set_rules(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
 {
-	return set_text(container_of(table->data, struct ctag_net, rules), CTAG_RULES_BYTES,
-			ctag_rules_text, ctag_rules_set, write, buffer, len, pos);
+	return ctag_set_text(container_of(table->data, struct ctag_net, rules), CTAG_RULES_BYTES,
+			     ctag_rules_text, ctag_rules_set, write, buffer, len, pos);
 }
 
-static int set_buckets(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int ctag_set_buckets(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			    loff_t *pos)
 {
-	return set_text(container_of(table->data, struct ctag_net, scales), CTAG_BUCKETS_BYTES,
-			ctag_scales_text, ctag_scales_set, write, buffer, len, pos);
+	return ctag_set_text(container_of(table->data, struct ctag_net, scales), CTAG_BUCKETS_BYTES,
+			     ctag_scales_text, ctag_scales_set, write, buffer, len, pos);
 }
 
 #define CTAG_KNOB(name, member, handler, low, high) {		\
@@ -132,7 +137,7 @@ static int set_buckets(compat_ctl_table *table, int write, void *buffer, size_t 
 
 /* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
-	CTAG_KNOB("csig", level, set_level, SYSCTL_ZERO, &level_max),
+	CTAG_KNOB("csig", level, ctag_set_level, SYSCTL_ZERO, &level_max),
 	CTAG_KNOB("csig_form", form, proc_douintvec_minmax, &form_min, &form_max),
 	CTAG_KNOB("csig_every", every_pkts, proc_douintvec_minmax, SYSCTL_ONE,
 		  &every_max_pkts),
@@ -153,13 +158,13 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 		.procname	= "csig_ports",
 		.data		= hop_sysctl_at(struct ctag_net, port_names),
 		.mode		= 0644,
-		.proc_handler	= set_ports,
+		.proc_handler	= ctag_set_ports,
 	},
 	{
 		.procname	= "csig_rules",
 		.data		= hop_sysctl_at(struct ctag_net, rules),
 		.mode		= 0644,
-		.proc_handler	= set_rules,
+		.proc_handler	= ctag_set_rules,
 		.extra2		=
 			hop_sysctl_words("\"to ADDRESS/BITS port N; udp\", 16 rules at most"),
 	},
@@ -167,7 +172,7 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 		.procname	= "csig_buckets",
 		.data		= hop_sysctl_at(struct ctag_net, scales),
 		.mode		= 0644,
-		.proc_handler	= set_buckets,
+		.proc_handler	= ctag_set_buckets,
 		.extra2		=
 			hop_sysctl_words("\"abw 1000000; abw_c pow2 32; pd appendix_a\""),
 	},

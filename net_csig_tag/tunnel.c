@@ -72,8 +72,8 @@ bool ctag_tunnel_outer(struct sk_buff *skb)
 }
 
 /* Reads the tag in a frame that a bridge forwards, or from a VLAN device above the tunnel. */
-static enum csig_form read_frame(struct sk_buff *skb, const struct net_device *dev,
-				 struct csig_tag *t)
+static enum csig_form ctag_read_frame(struct sk_buff *skb, const struct net_device *dev,
+				      struct csig_tag *t)
 {
 	struct csig_place place;
 
@@ -95,7 +95,7 @@ unsigned int ctag_tunnel_egress(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
 	struct csig_tag t;
-	enum csig_form form = read_frame(skb, state->out, &t);
+	enum csig_form form = ctag_read_frame(skb, state->out, &t);
 
 	if (!form && !netif_is_bridge_port(state->out))
 		form = ctag_mark_read(ctag_mark(skb), &t, ctag_secret);
@@ -124,8 +124,8 @@ struct flow_words {
 };
 
 /* Returns false if the packet is too short. */
-static bool hash_flow(const struct net *net, const struct sk_buff *skb,
-		      const struct ctag_inner *inner, u64 *flow)
+static bool ctag_hash_flow(const struct net *net, const struct sk_buff *skb,
+			   const struct ctag_inner *inner, u64 *flow)
 {
 	struct flow_words words __aligned(SIPHASH_ALIGNMENT) = {
 		.net = (uintptr_t)net,
@@ -160,7 +160,7 @@ void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
 	struct decap_slot *slot;
 	u64 flow;
 
-	if (t->type >= CSIG_TYPES || !hash_flow(cn->net, skb, inner, &flow)) {
+	if (t->type >= CSIG_TYPES || !ctag_hash_flow(cn->net, skb, inner, &flow)) {
 		ctag_count(cn, CTAG_TUNNEL_LOST);
 		return;
 	}
@@ -176,14 +176,14 @@ void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
 }
 
 /* Exit: takes the flow's outer tag of this signal; CSIG_TYPES: of any signal. */
-static enum csig_form take(const struct net *net, const struct sk_buff *skb,
-			   const struct ctag_inner *inner, u32 type, struct csig_tag *t)
+static enum csig_form ctag_tunnel_take(const struct net *net, const struct sk_buff *skb,
+				       const struct ctag_inner *inner, u32 type, struct csig_tag *t)
 {
 	enum csig_form form = CSIG_NONE;
 	struct decap_slot *slot;
 	u64 flow;
 
-	if (!hash_flow(net, skb, inner, &flow))
+	if (!ctag_hash_flow(net, skb, inner, &flow))
 		return CSIG_NONE;
 	slot = &slots[flow % CTAG_DECAP_SLOTS];
 	/* Most packets had no outer tag. */
@@ -197,7 +197,7 @@ static enum csig_form take(const struct net *net, const struct sk_buff *skb,
 }
 
 /* The frame's tag, at skb->data, gets the worse of both values. */
-static void merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
+static void ctag_tunnel_merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
 {
 	const u32 data_bytes = csig_data_bytes(form);
 	struct ctag_inner inner = { .at_bytes = data_bytes + CSIG_TPID_BYTES };
@@ -211,7 +211,7 @@ static void merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
 	if (own.type >= CSIG_TYPES ||
 	    !hop_shim_find_at(skb, inner.at_bytes, inner.protocol, &inner.place))
 		return;
-	outer_form = take(cn->net, skb, &inner, own.type, &outer);
+	outer_form = ctag_tunnel_take(cn->net, skb, &inner, own.type, &outer);
 	if (!outer_form)
 		return;
 	ctag_count(cn, outer_form == form ? CTAG_TUNNEL_OUT : CTAG_TUNNEL_LOST);
@@ -231,8 +231,8 @@ static void merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
  * Writes the end of a frame's header with this tag in front of the packet's IP header: the bytes
  * that ctag_received_tag() reads. For an IP tunnel, the MAC addresses are zeros.
  */
-static bool put_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
-		      const struct csig_tag *t)
+static bool ctag_put_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+			   const struct csig_tag *t)
 {
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 	const bool has_frame = skb->dev->type == ARPHRD_ETHER;
@@ -258,8 +258,8 @@ static bool put_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form f
  * The bridge gets a frame with a tag, as if it had been received like that. The sender of a GSO
  * packet has left room for its tag.
  */
-static void bridge_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
-			 const struct csig_tag *t)
+static void ctag_bridge_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
+			      const struct csig_tag *t)
 {
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 
@@ -271,7 +271,7 @@ static void bridge_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_for
 		ctag_count(cn, CTAG_NO_MEMORY);
 		return;
 	}
-	if (!put_frame(cn, skb, form, t))
+	if (!ctag_put_frame(cn, skb, form, t))
 		return;
 	if (skb_is_gso(skb))
 		hop_shim_mark_gso(skb);
@@ -281,7 +281,7 @@ static void bridge_frame(struct ctag_net *cn, struct sk_buff *skb, enum csig_for
 	skb_reset_network_header(skb);
 }
 
-static void insert(struct ctag_net *cn, struct sk_buff *skb)
+static void ctag_tunnel_insert(struct ctag_net *cn, struct sk_buff *skb)
 {
 	struct ctag_inner inner = { .protocol = skb->protocol };
 	enum csig_form form;
@@ -289,20 +289,20 @@ static void insert(struct ctag_net *cn, struct sk_buff *skb)
 
 	if (!hop_shim_find(skb, &inner.place))
 		return;
-	form = take(cn->net, skb, &inner, CSIG_TYPES, &t);
+	form = ctag_tunnel_take(cn->net, skb, &inner, CSIG_TYPES, &t);
 	if (!form)
 		return;
 	ctag_count(cn, CTAG_TUNNEL_OUT);
 	if (netif_is_bridge_port(skb->dev)) {
-		bridge_frame(cn, skb, form, &t);
+		ctag_bridge_frame(cn, skb, form, &t);
 		return;
 	}
-	if (put_frame(cn, skb, form, &t))
+	if (ctag_put_frame(cn, skb, form, &t))
 		skb_reset_mac_len(skb);
 }
 
 /* Devices other than bridges that take over frames do not know tags. */
-static bool is_taken(const struct net_device *dev)
+static bool ctag_is_taken(const struct net_device *dev)
 {
 	return rcu_access_pointer(dev->rx_handler) && !netif_is_bridge_port(dev);
 }
@@ -316,12 +316,12 @@ unsigned int ctag_tunnel_ingress(void *priv, struct sk_buff *skb,
 	struct csig_tag t;
 
 	/* A frame whose tag ingress.c has removed is received a second time. */
-	if (skb_shared(skb) || is_taken(skb->dev) ||
+	if (skb_shared(skb) || ctag_is_taken(skb->dev) ||
 	    ctag_received_tag(cn, skb, skb->dev->ifindex, &t))
 		return NF_ACCEPT;
 	if (form)
-		merge(cn, skb, form);
+		ctag_tunnel_merge(cn, skb, form);
 	else
-		insert(cn, skb);
+		ctag_tunnel_insert(cn, skb);
 	return NF_ACCEPT;
 }

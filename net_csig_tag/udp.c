@@ -11,8 +11,8 @@
 #include "net_csig_tag.h"
 
 /* Finds the rule for a datagram, or for the datagram in a tunnel's packet. */
-static struct ctag_rule *find_rule(const struct ctag_net *cn, const struct sk_buff *skb,
-				   const struct ctag_inner *inner, u32 mark)
+static struct ctag_rule *ctag_find_rule(const struct ctag_net *cn, const struct sk_buff *skb,
+					const struct ctag_inner *inner, u32 mark)
 {
 	struct in6_addr from, to;
 	const struct udphdr *uh;
@@ -40,7 +40,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 {
 	struct ctag_inner inner = { .protocol = skb->protocol };
 	struct ctag_rule *rule = hop_shim_find(skb, &inner.place) ?
-		find_rule(cn, skb, &inner, READ_ONCE(sk->sk_mark)) : NULL;
+		ctag_find_rule(cn, skb, &inner, READ_ONCE(sk->sk_mark)) : NULL;
 	u32 weight_pkts[CSIG_TYPES], number, type;
 
 	if (!rule)
@@ -79,7 +79,7 @@ bool ctag_udp_receive(const struct ctag_net *cn, struct sk_buff *skb, enum csig_
 		if (!hop_shim_find(skb, &inner.place))
 			return false;
 	}
-	if (!find_rule(cn, skb, &inner, 0))
+	if (!ctag_find_rule(cn, skb, &inner, 0))
 		return false;
 	ctag_count(cn, CTAG_IN_RECEIVED);
 	if (form == CSIG_COMPACT) {

@@ -19,8 +19,8 @@
  * Leaves the summary to the next ACK. Returns false if one already waits too long, so that an
  * answer packet is needed. Context: f->lock is held.
  */
-static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
-			u64 now_ns)
+static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
+				 u64 now_ns)
 {
 	if (!f->summary_due)
 		f->pending_ns = now_ns;
@@ -40,8 +40,8 @@ static bool owe_summary(struct int_flow *f, const struct nint_arrival *arrival, 
 }
 
 /* N of the flow's last hop, 0 if that is not the bottleneck. Context: the flow's lock is held. */
-static u32 count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
-		       const struct nint_arrival *arrival, bool answer, u64 now_ns)
+static u32 nint_count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
+			    const struct nint_arrival *arrival, bool answer, u64 now_ns)
 {
 	struct nint_receiver *r = &((struct int_flow *)hop_flow_state(flow))->receiver;
 
@@ -51,8 +51,8 @@ static u32 count_flows(struct nint_net *in, const struct sk_buff *skb, struct ho
 }
 
 /* Returns true if an answer packet is needed. */
-static bool learn(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
-		  const struct nint_arrival *arrival, struct nint_reply *reply)
+static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
+			      const struct nint_arrival *arrival, struct nint_reply *reply)
 {
 	const bool by_ack = READ_ONCE(in->reverse) == INT_REVERSE_ACK && !nint_has_key(in);
 	struct int_flow *f = hop_flow_state(flow);
@@ -70,18 +70,18 @@ static bool learn(struct nint_net *in, const struct sk_buff *skb, struct hop_flo
 		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
 					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		nint_receiver_starters(r, count_flows(in, skb, flow, arrival, answer, now_ns));
+		nint_receiver_starters(r, nint_count_flows(in, skb, flow, arrival, answer, now_ns));
 		reply->flows = r->counted;
 	}
 	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
-		answer = !owe_summary(f, arrival, reply->index, now_ns);
+		answer = !nint_request_summary(f, arrival, reply->index, now_ns);
 	spin_unlock_bh(&f->lock);
 	return answer;
 }
 
 /* Writes the header of the answer. */
-static void write_header(struct nint_control *ctl, const struct nint_reply *reply,
-			 const struct int_hdr *h)
+static void nint_write_header(struct nint_control *ctl, const struct nint_reply *reply,
+			      const struct int_hdr *h)
 {
 	if (reply->kind == INT_ANSWER_RECORDS && !reply->none) {
 		memcpy(ctl->room, h, h->words * INT_WORD_BYTES);
@@ -104,13 +104,14 @@ static void write_header(struct nint_control *ctl, const struct nint_reply *repl
 	ctl->hdr.record[0] = h->record[reply->index];
 }
 
-static void write_reply(const struct nint_net *in, struct nint_control *ctl, struct hop_flow *flow,
-			const struct nint_arrival *arrival, const struct nint_reply *reply)
+static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl,
+			     struct hop_flow *flow,
+			     const struct nint_arrival *arrival, const struct nint_reply *reply)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	u64 tag;
 
-	write_header(ctl, reply, arrival->hdr);
+	nint_write_header(ctl, reply, arrival->hdr);
 	if (arrival->marked && reply->kind != INT_ANSWER_SUMMARY)
 		ctl->hdr.flags = NINT_ANSWER_MARKED;
 	ctl->msg = (struct int_msg) {
@@ -129,7 +130,7 @@ static void write_reply(const struct nint_net *in, struct nint_control *ctl, str
 }
 
 /* Returns the socket's route with a reference, or NULL if it has no valid one. */
-static struct dst_entry *find_way(const struct hop_flow_key *key, struct sock *sk)
+static struct dst_entry *nint_find_route(const struct hop_flow_key *key, struct sock *sk)
 {
 	struct dst_entry *dst = sk_dst_get(sk);
 	u32 cookie = 0;
@@ -146,7 +147,7 @@ static struct dst_entry *find_way(const struct hop_flow_key *key, struct sock *s
 	return NULL;
 }
 
-static struct dst_entry *route_v4(const struct hop_flow_key *key, const struct sock *sk)
+static struct dst_entry *nint_route_v4(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct flowi4 fl4 = {
 		.flowi4_oif = sk->sk_bound_dev_if,
@@ -162,8 +163,8 @@ static struct dst_entry *route_v4(const struct hop_flow_key *key, const struct s
 	return IS_ERR(rt) ? NULL : &rt->dst;
 }
 
-static void build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
-		     const struct dst_entry *dst)
+static void nint_build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
+			  const struct dst_entry *dst)
 {
 	struct iphdr *iph = skb_push(skb, sizeof(*iph));
 
@@ -182,20 +183,20 @@ static void build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
 	nint_control_csum_v4(skb, iph->saddr, iph->daddr);
 }
 
-static bool send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
+static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
 {
-	struct dst_entry *dst = find_way(key, sk) ?: route_v4(key, sk);
+	struct dst_entry *dst = nint_find_route(key, sk) ?: nint_route_v4(key, sk);
 
 	if (!dst)
 		return false;
-	build_v4(skb, key, dst);
+	nint_build_v4(skb, key, dst);
 	skb_dst_set(skb, dst);
 	ip_local_out(key->net, NULL, skb);
 	return true;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route_v6(const struct hop_flow_key *key, const struct sock *sk)
+static struct dst_entry *nint_route_v6(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct flowi6 fl6 = {
 		.flowi6_oif = key->scope_ifindex ?: sk->sk_bound_dev_if,
@@ -214,7 +215,8 @@ static struct dst_entry *route_v6(const struct hop_flow_key *key, const struct s
 	return NULL;
 }
 
-static void build_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct dst_entry *dst)
+static void nint_build_v6(struct sk_buff *skb, const struct hop_flow_key *key,
+			  struct dst_entry *dst)
 {
 	struct ipv6hdr *ip6h = skb_push(skb, sizeof(*ip6h));
 
@@ -229,27 +231,29 @@ static void build_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct
 	nint_control_csum_v6(skb, &ip6h->saddr, &ip6h->daddr);
 }
 
-static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
+static bool nint_answer_send_v6(struct sk_buff *skb, const struct hop_flow_key *key,
+				struct sock *sk)
 {
-	struct dst_entry *dst = find_way(key, sk) ?: route_v6(key, sk);
+	struct dst_entry *dst = nint_find_route(key, sk) ?: nint_route_v6(key, sk);
 
 	if (!dst)
 		return false;
-	build_v6(skb, key, dst);
+	nint_build_v6(skb, key, dst);
 	skb_dst_set(skb, dst);
 	ip6_local_out(key->net, NULL, skb);
 	return true;
 }
 #else
-static bool send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
+static bool nint_answer_send_v6(struct sk_buff *skb, const struct hop_flow_key *key,
+				struct sock *sk)
 {
 	return false;
 }
 #endif
 
 /* An ACK of what the socket has received, as far as that can be read without the socket lock. */
-static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct sock *sk,
-				    const struct nint_control *ctl)
+static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const struct sock *sk,
+					 const struct nint_control *ctl)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tcphdr like = {
@@ -263,22 +267,22 @@ static struct sk_buff *make_segment(const struct hop_flow_key *key, const struct
 }
 
 /* Returns @as if the packet was sent, or the counter of the reason why it was not. */
-static enum nint_count send_by(const struct hop_flow_key *key, struct sock *sk,
-			       const struct nint_control *ctl, enum nint_count as)
+static enum nint_count nint_send_by(const struct hop_flow_key *key, struct sock *sk,
+				    const struct nint_control *ctl, enum nint_count as)
 {
 	struct sk_buff *skb;
 	bool sent;
 
 	if (!sk_fullsock(sk))
 		return INT_COUNT_IN_NO_FLOW;
-	skb = make_segment(key, sk, ctl);
+	skb = nint_make_segment(key, sk, ctl);
 	if (!skb)
 		return INT_COUNT_NO_MEMORY;
 	skb->mark = READ_ONCE(sk->sk_mark);
 	if (ipv6_addr_v4mapped(&key->peer))
-		sent = send_v4(skb, key, sk);
+		sent = nint_send_v4(skb, key, sk);
 	else
-		sent = send_v6(skb, key, sk);
+		sent = nint_answer_send_v6(skb, key, sk);
 	if (sent)
 		return as;
 	kfree_skb(skb);
@@ -295,7 +299,7 @@ void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	nint_count(in, send_by(key, sk, ctl, as));
+	nint_count(in, nint_send_by(key, sk, ctl, as));
 	sock_gen_put(sk);
 }
 
@@ -307,9 +311,9 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 	struct nint_reply reply;
 
 	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
-	if (!learn(in, skb, flow, arrival, &reply))
+	if (!nint_answer_learn(in, skb, flow, arrival, &reply))
 		return;
-	write_reply(in, &ctl, flow, arrival, &reply);
+	nint_write_reply(in, &ctl, flow, arrival, &reply);
 	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);
 	nint_answer_send(in, &flow->key, &ctl, INT_COUNT_OUT_ANSWER);
 }

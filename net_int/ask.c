@@ -6,7 +6,7 @@
  * question and its answer are control packets (int_question.h), TCP segments with old sequence
  * numbers:
  *
- *	 int_flow_negotiate()  ->  a question in front of the next data  ->  the peer's answer
+ *	 nint_flow_negotiate()  ->  a question in front of the next data  ->  the peer's answer
  *
  * A peer without net_int takes a question for a segment that it has received before, and sends a
  * duplicate ACK. At most HOP_LATE_ASKS questions are sent, each one round trip of data after the
@@ -27,9 +27,10 @@
  * Returns true if a negotiation may begin. At the end of the handshake, only if this host knows
  * that SYNs with a header do not arrive; otherwise the SYN and the SYN-ACK have negotiated.
  */
-static bool may_begin(struct nint_net *in, const struct hop_flow_key *key, const struct sock *sk)
+static bool nint_may_begin(struct nint_net *in, const struct hop_flow_key *key,
+			   const struct sock *sk)
 {
-	return READ_ONCE(in->on) && !hop_is_silent(&in->unsupported, &key->peer) &&
+	return READ_ONCE(in->on) && !hop_is_unresponsive(&in->unsupported, &key->peer) &&
 	       (hop_output_is_late(sk) || hop_is_unsupported(&in->unsupported, &key->peer));
 }
 
@@ -37,7 +38,7 @@ static bool may_begin(struct nint_net *in, const struct hop_flow_key *key, const
  * Finds old bytes for a question: a duplicate ACK that reports them as received twice (RFC 2883)
  * must change nothing in TCP. Returns false if there are none now, as during a recovery.
  */
-static bool find_end(const struct sock *sk, u32 *end_seq)
+static bool nint_find_end(const struct sock *sk, u32 *end_seq)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 undo_seq = hop_peek(tp->undo_marker);
@@ -56,7 +57,7 @@ static bool find_end(const struct sock *sk, u32 *end_seq)
  * a question may use the bytes in front of SND.UNA. Context: socket lock held, which data that a
  * program (NFQUEUE) hands back does not have.
  */
-static void forget_recovery(struct sock *sk)
+static void nint_forget_recovery(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 end_seq;
@@ -68,7 +69,8 @@ static void forget_recovery(struct sock *sk)
 }
 
 /* Decides if the next data is to have a question. Context: RCU read lock, socket lock held. */
-static enum hop_stage take_turn(struct nint_net *in, struct hop_flow *flow, struct sock *sk)
+static enum hop_stage nint_ask_take_turn(struct nint_net *in, struct hop_flow *flow,
+					 struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	enum hop_stage stage;
@@ -79,13 +81,13 @@ static enum hop_stage take_turn(struct nint_net *in, struct hop_flow *flow, stru
 	stage = hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
 		return stage;
-	forget_recovery(sk);
+	nint_forget_recovery(sk);
 	/* A question waits: its turn has not begun. */
-	if (test_bit(HOP_FLOW_ASKS, &flow->flags) && !find_end(sk, &end_seq)) {
+	if (test_bit(HOP_FLOW_ASKS, &flow->flags) && !nint_find_end(sk, &end_seq)) {
 		flow->late.end_seq = tp->snd_nxt;
 		return HOP_STAGE_LATE;
 	}
-	if (!flow->late.asks && hop_is_silent(&in->unsupported, &flow->key.peer))
+	if (!flow->late.asks && hop_is_unresponsive(&in->unsupported, &flow->key.peer))
 		return HOP_STAGE_UNSUPPORTED;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
@@ -101,7 +103,7 @@ static enum hop_stage take_turn(struct nint_net *in, struct hop_flow *flow, stru
 	}
 }
 
-enum int_peer int_flow_negotiate(struct sock *sk)
+enum int_peer nint_flow_negotiate(struct sock *sk)
 {
 	struct nint_net *in = nint_net(sock_net(sk));
 	enum hop_stage stage = HOP_STAGE_UNSUPPORTED;
@@ -114,13 +116,13 @@ enum int_peer int_flow_negotiate(struct sock *sk)
 		return INT_PEER_UNSUPPORTED;
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	rcu_read_lock();
-	flow = may_begin(in, &key, sk) ? hop_flow_add(&key, false) : hop_flow_find(&key);
+	flow = nint_may_begin(in, &key, sk) ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
-		stage = take_turn(in, flow, sk);
+		stage = nint_ask_take_turn(in, flow, sk);
 	rcu_read_unlock();
 	return nint_peer_at(stage);
 }
-EXPORT_SYMBOL_GPL(int_flow_negotiate);
+EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 
 /*
  * Returns true, once a turn, if this data is to have a question. @end_seq: result: the end of its
@@ -129,7 +131,7 @@ EXPORT_SYMBOL_GPL(int_flow_negotiate);
 bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const struct sock *sk,
 		     u32 *end_seq)
 {
-	if (likely(!test_bit(HOP_FLOW_ASKS, &flow->flags)) || !find_end(sk, end_seq))
+	if (likely(!test_bit(HOP_FLOW_ASKS, &flow->flags)) || !nint_find_end(sk, end_seq))
 		return false;
 	clear_bit(HOP_FLOW_ASKS, &flow->flags);
 	flow->late.end_seq = tcp_sk(sk)->snd_nxt;
@@ -142,7 +144,7 @@ bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const str
  * not prove that its sender is the peer. The RTT of these packets is not measured, so their queues
  * are ignored. @own: @ctl returns the records of this end's question.
  */
-static void learn(struct int_flow *f, const struct nint_control *ctl, bool own)
+static void nint_ask_learn(struct int_flow *f, const struct nint_control *ctl, bool own)
 {
 	struct nint_met met = nint_met_by_handshake(&ctl->hdr);
 
@@ -158,7 +160,8 @@ static void learn(struct int_flow *f, const struct nint_control *ctl, bool own)
 	spin_unlock_bh(&f->lock);
 }
 
-static void reply(struct nint_net *in, struct hop_flow *flow, const struct nint_control *question)
+static void nint_ask_reply(struct nint_net *in, struct hop_flow *flow,
+			   const struct nint_control *question)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
@@ -171,8 +174,8 @@ static void reply(struct nint_net *in, struct hop_flow *flow, const struct nint_
 }
 
 /* Returns the counter of the reason why a question is left to TCP, or INT_COUNTS. */
-static unsigned int check_question(const struct hop_flow_key *key, const struct tcphdr *th,
-				   unsigned int payload_bytes, const struct nint_control *ctl)
+static unsigned int nint_check_question(const struct hop_flow_key *key, const struct tcphdr *th,
+					unsigned int payload_bytes, const struct nint_control *ctl)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f;
@@ -185,8 +188,8 @@ static unsigned int check_question(const struct hop_flow_key *key, const struct 
 	return f && READ_ONCE(f->questions) >= HOP_LATE_ASKS ? INT_COUNT_IN_OLD : INT_COUNTS;
 }
 
-static void receive_question(struct nint_net *in, const struct hop_flow_key *key,
-			     const struct nint_control *ctl)
+static void nint_receive_question(struct nint_net *in, const struct hop_flow_key *key,
+				  const struct nint_control *ctl)
 {
 	struct hop_flow *flow = hop_flow_add(key, false);
 	struct int_flow *f;
@@ -199,14 +202,14 @@ static void receive_question(struct nint_net *in, const struct hop_flow_key *key
 	hop_flow_settle(flow);
 	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	if (hop_flow_event(flow, HOP_EVENT_LATE) != HOP_STAGE_SUPPORTED)
-		learn(f, ctl, false);
+		nint_ask_learn(f, ctl, false);
 	WRITE_ONCE(f->questions, f->questions + 1);
-	reply(in, flow, ctl);
+	nint_ask_reply(in, flow, ctl);
 }
 
 /* Returns the counter of the reason why an answer is left to TCP, or INT_COUNTS. */
-static unsigned int check_reply(const struct hop_flow_key *key, const struct tcphdr *th,
-				unsigned int payload_bytes, const struct nint_control *ctl)
+static unsigned int nint_check_reply(const struct hop_flow_key *key, const struct tcphdr *th,
+				     unsigned int payload_bytes, const struct nint_control *ctl)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f;
@@ -218,8 +221,8 @@ static unsigned int check_reply(const struct hop_flow_key *key, const struct tcp
 		INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
 }
 
-static void receive_reply(struct nint_net *in, const struct hop_flow_key *key,
-			  const struct nint_control *ctl)
+static void nint_receive_reply(struct nint_net *in, const struct hop_flow_key *key,
+			       const struct nint_control *ctl)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
@@ -227,7 +230,7 @@ static void receive_reply(struct nint_net *in, const struct hop_flow_key *key,
 		nint_count(in, INT_COUNT_IN_OLD);
 		return;
 	}
-	learn(hop_flow_state(flow), ctl, true);
+	nint_ask_learn(hop_flow_state(flow), ctl, true);
 	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 }
 
@@ -243,8 +246,8 @@ bool nint_ask_input(struct nint_net *in, struct sk_buff *skb, const struct tcphd
 	unsigned int why;
 
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	why = asks ? check_question(&key, th, payload_bytes, ctl) :
-		     check_reply(&key, th, payload_bytes, ctl);
+	why = asks ? nint_check_question(&key, th, payload_bytes, ctl) :
+		     nint_check_reply(&key, th, payload_bytes, ctl);
 	if (why != INT_COUNTS) {
 		nint_count(in, why);
 		return false;
@@ -256,8 +259,8 @@ bool nint_ask_input(struct nint_net *in, struct sk_buff *skb, const struct tcphd
 	nint_count(in, INT_COUNT_IN_HANDSHAKE);
 	trace_int_header_in(&key, &ctl->hdr, 0, 0);
 	if (asks)
-		receive_question(in, &key, ctl);
+		nint_receive_question(in, &key, ctl);
 	else
-		receive_reply(in, &key, ctl);
+		nint_receive_reply(in, &key, ctl);
 	return true;
 }

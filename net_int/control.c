@@ -22,8 +22,8 @@
  * Sets @flow if the sender of the message has read our cookie, and returns INT_COUNTS; otherwise
  * returns the counter of the reason.
  */
-static unsigned int find_flow(struct sk_buff *skb, const struct tcphdr *th,
-			      const struct nint_control *ctl, struct hop_flow **flow)
+static unsigned int nint_find_asked_flow(struct sk_buff *skb, const struct tcphdr *th,
+					 const struct nint_control *ctl, struct hop_flow **flow)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
@@ -37,8 +37,8 @@ static unsigned int find_flow(struct sk_buff *skb, const struct tcphdr *th,
 }
 
 /* @traced: telemetry of other vendors was read, see tlm.c; @marked: see NINT_SUM_MARK */
-static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
-		       const struct nint_control *ctl, bool traced, bool marked)
+static void nint_take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
+			    const struct nint_control *ctl, bool traced, bool marked)
 {
 	struct nint_arrival arrival = {
 		.id = be32_to_cpu(ctl->msg.id),
@@ -65,7 +65,8 @@ static void take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow
 	nint_arrive(in, skb, flow, &arrival);
 }
 
-static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct nint_control *ctl)
+static void nint_take_answer(struct nint_net *in, struct hop_flow *flow,
+			     const struct nint_control *ctl)
 {
 	u64 tag = (u64)be32_to_cpu(ctl->msg.tag_hi) << 32 | be32_to_cpu(ctl->msg.tag_lo);
 	u32 id = be32_to_cpu(ctl->msg.id);
@@ -91,20 +92,21 @@ static void take_answer(struct nint_net *in, struct hop_flow *flow, const struct
  * Reads a probe behind another vendor's header into @ctl. Sets @flow and returns INT_COUNTS;
  * otherwise returns the counter of the reason why it is none.
  */
-static unsigned int read_wrapped(struct sk_buff *skb, const struct tcphdr *th,
-				 unsigned int offset_bytes, struct nint_control *ctl,
-				 struct hop_flow **flow)
+static unsigned int nint_read_wrapped(struct sk_buff *skb, const struct tcphdr *th,
+				      unsigned int offset_bytes, struct nint_control *ctl,
+				      struct hop_flow **flow)
 {
 	const enum int_fault fault = nint_control_read(skb, offset_bytes, INT_TYPE_PROBE, ctl);
 
-	return fault ? INT_COUNT_BAD + fault : find_flow(skb, th, ctl, flow);
+	return fault ? INT_COUNT_BAD + fault : nint_find_asked_flow(skb, th, ctl, flow);
 }
 
 /*
  * A probe of 2 kB at most is read as a whole. Returns true if the packet, whose message would be at
  * @offset_bytes, may be one, and is linear.
  */
-static bool may_be_probe(const struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes)
+static bool nint_may_be_probe(const struct nint_net *in, struct sk_buff *skb,
+			      unsigned int offset_bytes)
 {
 	if (skb->len > NINT_PROBE_MAX_BYTES || !nint_control_has_magic(skb, offset_bytes))
 		return false;
@@ -115,8 +117,8 @@ static bool may_be_probe(const struct nint_net *in, struct sk_buff *skb, unsigne
 }
 
 /* Processes a message of the type that its DSCP indicates. Returns true if it was consumed. */
-static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
-		 unsigned int offset_bytes, enum int_type type)
+static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
+			      unsigned int offset_bytes, enum int_type type)
 {
 	struct nint_control ctl;
 	struct hop_flow *flow;
@@ -130,7 +132,7 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 	}
 	if (unlikely(nint_control_negotiates(&ctl)))
 		return nint_ask_input(in, skb, th, skb->len - offset_bytes, &ctl);
-	why = find_flow(skb, th, &ctl, &flow);
+	why = nint_find_asked_flow(skb, th, &ctl, &flow);
 	if (why != INT_COUNTS) {
 		nint_count(in, why);
 		return false;
@@ -140,11 +142,11 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
 		return true;
 	}
 	if (type == INT_TYPE_PROBE)
-		take_probe(in, skb, flow, &ctl,
-			   nint_tlm_read_ioam(in, skb, (const u8 *)th - skb->data,
-					      hop_flow_state(flow), INT_COUNT_IN_IOAM), false);
+		nint_take_probe(in, skb, flow, &ctl,
+				nint_tlm_read_ioam(in, skb, (const u8 *)th - skb->data,
+						   hop_flow_state(flow), INT_COUNT_IN_IOAM), false);
 	else
-		take_answer(in, flow, &ctl);
+		nint_take_answer(in, flow, &ctl);
 	return true;
 }
 
@@ -152,9 +154,9 @@ static bool take(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *
  * A probe behind INT-MD's shim. @place: place of the TCP header. Returns true if it was consumed;
  * otherwise it is data.
  */
-static bool take_intmd(struct nint_net *in, struct sk_buff *skb,
-		       const struct hop_shim_place *place, unsigned int shim_at,
-		       const struct intmd_view *v)
+static bool nint_take_intmd(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, unsigned int shim_at,
+			    const struct intmd_view *v)
 {
 	const struct tcphdr *th;
 	struct nint_control ctl;
@@ -162,10 +164,10 @@ static bool take_intmd(struct nint_net *in, struct sk_buff *skb,
 	enum nint_sum sum;
 	unsigned int why;
 
-	if (!may_be_probe(in, skb, shim_at + v->shim_bytes))
+	if (!nint_may_be_probe(in, skb, shim_at + v->shim_bytes))
 		return false;
 	th = (const struct tcphdr *)(skb->data + place->offset_bytes);
-	why = read_wrapped(skb, th, shim_at + v->shim_bytes, &ctl, &flow);
+	why = nint_read_wrapped(skb, th, shim_at + v->shim_bytes, &ctl, &flow);
 	if (why != INT_COUNTS) {
 		nint_count(in, why);
 		return false;
@@ -176,16 +178,18 @@ static bool take_intmd(struct nint_net *in, struct sk_buff *skb,
 	if (sum == NINT_SUM_NOTHING)
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else if (!(v->flags & INTMD_FLAG_D))
-		take_probe(in, skb, flow, &ctl,
-			   nint_tlm_read_intmd(in, v, skb->data + shim_at, hop_flow_state(flow),
-					       INT_COUNT_IN_INTMD), sum == NINT_SUM_MARKED);
+		nint_take_probe(in, skb, flow, &ctl,
+				nint_tlm_read_intmd(in, v, skb->data + shim_at,
+						    hop_flow_state(flow),
+						    INT_COUNT_IN_INTMD), sum == NINT_SUM_MARKED);
 	consume_skb(skb);
 	return true;
 }
 
 /* A TCP segment that may be for us. @payload_at: from skb->data to its payload. */
-static unsigned int input_segment(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
-				  unsigned int payload_at, const struct nf_hook_state *state)
+static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
+				       unsigned int tcp_at,
+				       unsigned int payload_at, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
 	const u8 dscp = nint_dscp(skb);
@@ -203,8 +207,8 @@ static unsigned int input_segment(struct nint_net *in, struct sk_buff *skb, unsi
 	}
 	if (!hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	if (!take(in, skb, th, payload_at,
-		  dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+	if (!nint_take_control(in, skb, th, payload_at,
+			       dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
@@ -214,9 +218,9 @@ static unsigned int input_segment(struct nint_net *in, struct sk_buff *skb, unsi
  * A TCP segment with the mark of INT, while the netns has a layout of INT-MD. It may be a user's
  * own: without a valid shim it is left unchanged to TCP.
  */
-static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb,
-				const struct hop_shim_place *place, unsigned int shim_at,
-				const struct nf_hook_state *state)
+static unsigned int nint_input_intmd(struct nint_net *in, struct sk_buff *skb,
+				     const struct hop_shim_place *place, unsigned int shim_at,
+				     const struct nf_hook_state *state)
 {
 	const unsigned int len_bytes = skb->len;
 	enum intmd_fault fault;
@@ -234,12 +238,12 @@ static unsigned int input_intmd(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_BAD_INTMD + fault);
 		return NF_ACCEPT;
 	}
-	if (take_intmd(in, skb, place, shim_at, &v))
+	if (nint_take_intmd(in, skb, place, shim_at, &v))
 		return NF_STOLEN;
 	decision = nint_strip_intmd(in, skb, place, &v);
 	if (decision != NF_ACCEPT || skb->len == len_bytes)
 		return decision;
-	return input_segment(in, skb, place->offset_bytes, shim_at, state);
+	return nint_input_segment(in, skb, place->offset_bytes, shim_at, state);
 }
 
 /* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT, NF_DROP or NF_STOLEN. */
@@ -258,16 +262,16 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 		return NF_ACCEPT;
 	if (marked && payload_at < skb->len && nint_reads(in, TLM_INT_MD) &&
 	    !nint_control_has_magic(skb, payload_at))
-		return input_intmd(in, skb, place, payload_at, state);
-	return input_segment(in, skb, place->offset_bytes, payload_at, state);
+		return nint_input_intmd(in, skb, place, payload_at, state);
+	return nint_input_segment(in, skb, place->offset_bytes, payload_at, state);
 }
 
 /*
  * A probe behind IFA's header. Returns true if it was consumed; otherwise it is data, or is
  * counted when it has no IFA headers any more.
  */
-static bool take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
-		     const struct ifa_view *v)
+static bool nint_take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
+			  const struct ifa_view *v)
 {
 	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
 	const unsigned int payload_at = ifa_at + v->stack_offset + v->stack_bytes;
@@ -275,16 +279,16 @@ static bool take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_
 	struct hop_flow *flow;
 
 	if (!hop_flow_any(dev_net(skb->dev)) || v->next != IFA_NEXT_TCP ||
-	    nint_dscp(skb) != nint_dscp_probe || !may_be_probe(in, skb, payload_at) ||
-	    read_wrapped(skb, (const struct tcphdr *)(skb->data + tcp_at), payload_at, &ctl,
-			 &flow) != INT_COUNTS)
+	    nint_dscp(skb) != nint_dscp_probe || !nint_may_be_probe(in, skb, payload_at) ||
+	    nint_read_wrapped(skb, (const struct tcphdr *)(skb->data + tcp_at), payload_at, &ctl,
+			      &flow) != INT_COUNTS)
 		return false;
 	if (nint_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at))
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else
-		take_probe(in, skb, flow, &ctl,
-			   nint_tlm_read_ifa(in, v, skb->data + ifa_at, hop_flow_state(flow),
-					     INT_COUNT_IN_IFA), false);
+		nint_take_probe(in, skb, flow, &ctl,
+				nint_tlm_read_ifa(in, v, skb->data + ifa_at, hop_flow_state(flow),
+						  INT_COUNT_IN_IFA), false);
 	consume_skb(skb);
 	return true;
 }
@@ -313,7 +317,7 @@ unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_BAD_IFA + fault);
 		return NF_ACCEPT;
 	}
-	if (take_ifa(in, skb, place->offset_bytes, &v))
+	if (nint_take_ifa(in, skb, place->offset_bytes, &v))
 		return NF_STOLEN;
 	return nint_strip_ifa(in, skb, place, &v);
 }

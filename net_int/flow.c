@@ -26,8 +26,8 @@ static const struct hop_stage_counts nint_stage_counts = {
 	.reset = INT_COUNT_RESET,
 };
 
-static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-		       enum hop_stage to)
+static void nint_note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+			    enum hop_stage to)
 {
 	struct nint_net *in = nint_net(flow->key.net);
 
@@ -52,7 +52,7 @@ const struct hop_flow_kind nint_flow_kind = {
 	.state_bytes = sizeof(struct int_flow),
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
-	.changed = note_stage,
+	.changed = nint_note_stage,
 	.stop = nint_flow_stop,
 };
 
@@ -60,7 +60,8 @@ const struct hop_flow_kind nint_flow_kind = {
  * Which packets are to collect. A format of another vendor is proven by a probe, whatever the
  * handshake has shown. Context: f->lock is held.
  */
-static enum nint_forward forward_of(const struct int_flow *f, const struct nint_net *in, bool lend)
+static enum nint_forward nint_forward_of(const struct int_flow *f, const struct nint_net *in,
+					 bool lend)
 {
 	const bool inband = READ_ONCE(in->forward) == INT_FORWARD_INBAND;
 
@@ -72,7 +73,7 @@ static enum nint_forward forward_of(const struct int_flow *f, const struct nint_
 }
 
 /* No format without slots, and IOAM needs IPv6. Context: f->lock is held. */
-static enum nint_format format_of(struct int_flow *f, const struct nint_net *in)
+static enum nint_format nint_format_of(struct int_flow *f, const struct nint_net *in)
 {
 	const enum nint_format format = READ_ONCE(in->format);
 
@@ -83,11 +84,11 @@ static enum nint_format format_of(struct int_flow *f, const struct nint_net *in)
 }
 
 /* Context: f->lock is held. */
-static void begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
+static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
 {
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
-	f->format = format_of(f, in);
-	f->forward = forward_of(f, in, lend);
+	f->format = nint_format_of(f, in);
+	f->forward = nint_forward_of(f, in, lend);
 	f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 	f->source = (struct nint_source){
 		.stage = f->forward == INT_FORWARD_SOURCE ? NINT_SOURCE_ASKING : NINT_SOURCE_OFF,
@@ -100,7 +101,8 @@ static void begin_forward(struct int_flow *f, const struct nint_net *in, bool le
  * Only one congestion control may use a flow: a congestion control closes it before the next one
  * opens it. Only a BPF program may be replaced without closing.
  */
-static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in, bool lend)
+static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in,
+			   bool lend)
 {
 	bool taken;
 
@@ -109,7 +111,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
 		WRITE_ONCE(f->lent, lend);
-		begin_forward(f, in, lend);
+		nint_begin_forward(f, in, lend);
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
@@ -125,7 +127,7 @@ static bool take_part(struct int_flow *f, struct sock *sk, const struct nint_net
 }
 
 /* Context: RCU read lock. Returns the flow of a connection that may use telemetry, or NULL. */
-static struct hop_flow *find_open(struct sock *sk)
+static struct hop_flow *nint_find_open(struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -141,17 +143,17 @@ static struct hop_flow *find_open(struct sock *sk)
 	return flow;
 }
 
-struct int_flow *int_flow_open(struct sock *sk)
+struct int_flow *nint_flow_open(struct sock *sk)
 {
 	const struct nint_net *in = nint_net(sock_net(sk));
 	struct int_flow *f = NULL;
 	struct hop_flow *flow;
 
 	rcu_read_lock();
-	flow = find_open(sk);
+	flow = nint_find_open(sk);
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
-	if (take_part(hop_flow_state(flow), sk, in, false))
+	if (nint_take_part(hop_flow_state(flow), sk, in, false))
 		f = hop_flow_state(flow);
 	else
 		hop_flow_put(flow);
@@ -162,19 +164,19 @@ out:
 		f->no_gso = hop_shim_open_sock(sk, READ_ONCE(in->gso) && !f->encap);
 	return f;
 }
-EXPORT_SYMBOL_GPL(int_flow_open);
+EXPORT_SYMBOL_GPL(nint_flow_open);
 
-/* int_flow_open() for callers without a reference; see kfunc.c. Returns 0 or an error. */
+/* nint_flow_open() for callers without a reference; see kfunc.c. Returns 0 or an error. */
 int nint_flow_join(struct sock *sk)
 {
 	struct hop_flow *flow;
 	int err = -ENOENT;
 
 	rcu_read_lock();
-	flow = find_open(sk);
-	if (flow && int_flow_peer(hop_flow_state(flow)) == INT_PEER_SUPPORTED)
-		err = take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
-				true) ? 0 : -EBUSY;
+	flow = nint_find_open(sk);
+	if (flow && nint_flow_peer(hop_flow_state(flow)) == INT_PEER_SUPPORTED)
+		err = nint_take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
+				     true) ? 0 : -EBUSY;
 	rcu_read_unlock();
 	return err;
 }
@@ -199,7 +201,7 @@ void nint_flow_leave(struct sock *sk)
 	rcu_read_unlock();
 }
 
-void int_flow_close(struct int_flow *flow)
+void nint_flow_close(struct int_flow *flow)
 {
 	struct sock *sk = flow->sk;
 
@@ -209,43 +211,43 @@ void int_flow_close(struct int_flow *flow)
 	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
-EXPORT_SYMBOL_GPL(int_flow_close);
+EXPORT_SYMBOL_GPL(nint_flow_close);
 
-static bool same_terms(const struct int_ask *a, const struct int_ask *b)
+static bool nint_same_terms(const struct int_ask *a, const struct int_ask *b)
 {
 	return a->t_ns == b->t_ns && a->wnd_max_bytes == b->wnd_max_bytes && a->eta == b->eta &&
 	       a->max_stage == b->max_stage && a->flows == b->flows && a->kind == b->kind;
 }
 
-void int_flow_ask(struct int_flow *flow, const struct int_ask *ask)
+void nint_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 {
 	spin_lock_bh(&flow->lock);
-	if (!flow->asked || !same_terms(&flow->ask, ask))
+	if (!flow->asked || !nint_same_terms(&flow->ask, ask))
 		flow->terms_reported = false;
 	flow->asked = true;
 	flow->ask = *ask;
 	spin_unlock_bh(&flow->lock);
 }
-EXPORT_SYMBOL_GPL(int_flow_ask);
+EXPORT_SYMBOL_GPL(nint_flow_ask);
 
-void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom)
+void nint_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom)
 {
 	WRITE_ONCE(flow->ask.wnd_bytes, wnd_bytes);
 	WRITE_ONCE(flow->ask.seldom, seldom);
 }
-EXPORT_SYMBOL_GPL(int_flow_ask_window);
+EXPORT_SYMBOL_GPL(nint_flow_ask_window);
 
-bool int_flow_acks_now(const struct int_flow *flow)
+bool nint_flow_acks_now(const struct int_flow *flow)
 {
 	return READ_ONCE(flow->acks_now);
 }
-EXPORT_SYMBOL_GPL(int_flow_acks_now);
+EXPORT_SYMBOL_GPL(nint_flow_acks_now);
 
 /*
  * As many records as hops wrote: most paths are short, and nobody reads the others. While the
  * answer changes both numbers may be any that answers had, and what is copied is copied again.
  */
-static __always_inline void copy_header(struct int_answer *to, const struct int_flow *flow)
+static __always_inline void nint_copy_header(struct int_answer *to, const struct int_flow *flow)
 {
 	const unsigned int slots = flow->answer_slots, records = flow->answer_records;
 	const struct int_answer *from = &flow->answer;
@@ -259,13 +261,14 @@ static __always_inline void copy_header(struct int_answer *to, const struct int_
 }
 
 /* Length of the members that an answer of its kind has. */
-static __always_inline void copy_answer(struct int_answer *to, const struct int_flow *flow)
+static __always_inline void nint_flow_copy_answer(struct int_answer *to,
+						  const struct int_flow *flow)
 {
 	const struct int_answer *from = &flow->answer;
 
 	memcpy(to, from, offsetof(struct int_answer, record));
 	if (likely(to->kind == INT_ANSWER_RECORDS)) {
-		copy_header(to, flow);
+		nint_copy_header(to, flow);
 		return;
 	}
 	to->record = from->record;
@@ -274,7 +277,7 @@ static __always_inline void copy_answer(struct int_answer *to, const struct int_
 	to->wnd_bytes = from->wnd_bytes;
 }
 
-static __always_inline bool take(struct int_flow *flow, struct int_answer *answer)
+static __always_inline bool nint_flow_take_stored(struct int_flow *flow, struct int_answer *answer)
 {
 	unsigned int start;
 	u32 answers;
@@ -285,20 +288,20 @@ static __always_inline bool take(struct int_flow *flow, struct int_answer *answe
 	do {
 		start = read_seqcount_begin(&flow->answer_changes);
 		answers = flow->answers;
-		copy_answer(answer, flow);
+		nint_flow_copy_answer(answer, flow);
 	} while (read_seqcount_retry(&flow->answer_changes, start));
 	WRITE_ONCE(flow->taken, answers);
 	return true;
 }
 
-bool int_flow_take(struct int_flow *flow, struct int_answer *answer)
+bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
-	return take(flow, answer);
+	return nint_flow_take_stored(flow, answer);
 }
-EXPORT_SYMBOL_GPL(int_flow_take);
+EXPORT_SYMBOL_GPL(nint_flow_take);
 
 /* Switches GSO of the socket off, or on again. Context: socket lock held. */
-static void allow_gso(struct int_flow *flow, bool on)
+static void nint_allow_gso(struct int_flow *flow, bool on)
 {
 	if (!on && !flow->no_gso) {
 		flow->no_gso = hop_shim_open_sock(flow->sk, false);
@@ -312,7 +315,7 @@ static void allow_gso(struct int_flow *flow, bool on)
  * No NIC segments packets with another vendor's header. After a loss data may have it again. When
  * the format is given up on data, the rest of the connection is as with probes only.
  */
-static void follow_source(struct int_flow *flow)
+static void nint_follow_source(struct int_flow *flow)
 {
 	enum nint_source_stage stage;
 
@@ -322,26 +325,26 @@ static void follow_source(struct int_flow *flow)
 		flow->forward = INT_FORWARD_PROBE;
 	spin_unlock_bh(&flow->lock);
 	if (stage == NINT_SOURCE_PROVEN || stage == NINT_SOURCE_SENDING)
-		allow_gso(flow, false);
+		nint_allow_gso(flow, false);
 	else if (stage == NINT_SOURCE_STOPPED)
-		allow_gso(flow, true);
+		nint_allow_gso(flow, true);
 }
 
-enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer)
+enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
 	if (unlikely(hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED)) {
-		allow_gso(flow, true);
+		nint_allow_gso(flow, true);
 		return INT_POLL_UNSUPPORTED;
 	}
-	if (!take(flow, answer))
+	if (!nint_flow_take_stored(flow, answer))
 		return INT_POLL_NOTHING;
 	if (unlikely(flow->forward == INT_FORWARD_SOURCE))
-		follow_source(flow);
+		nint_follow_source(flow);
 	return INT_POLL_ANSWER;
 }
-EXPORT_SYMBOL_GPL(int_flow_poll);
+EXPORT_SYMBOL_GPL(nint_flow_poll);
 
-unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
+unsigned int nint_flow_hdr_bytes(const struct int_flow *flow)
 {
 	unsigned int bytes, growth_bytes;
 
@@ -355,43 +358,43 @@ unsigned int int_flow_hdr_bytes(const struct int_flow *flow)
 		return 0;
 	}
 }
-EXPORT_SYMBOL_GPL(int_flow_hdr_bytes);
+EXPORT_SYMBOL_GPL(nint_flow_hdr_bytes);
 
-unsigned int int_flow_grow(struct int_flow *flow)
+unsigned int nint_flow_grow(struct int_flow *flow)
 {
 	spin_lock_bh(&flow->lock);
 	flow->slots = nint_slots_for(flow->slots, flow->hops);
 	spin_unlock_bh(&flow->lock);
-	return int_flow_hdr_bytes(flow);
+	return nint_flow_hdr_bytes(flow);
 }
-EXPORT_SYMBOL_GPL(int_flow_grow);
+EXPORT_SYMBOL_GPL(nint_flow_grow);
 
-u32 int_flow_syn_queues_ns(const struct int_flow *flow)
+u32 nint_flow_syn_queues_ns(const struct int_flow *flow)
 {
 	return READ_ONCE(flow->met.queues_ns);
 }
-EXPORT_SYMBOL_GPL(int_flow_syn_queues_ns);
+EXPORT_SYMBOL_GPL(nint_flow_syn_queues_ns);
 
-u32 int_flow_syn_mbit(const struct int_flow *flow)
+u32 nint_flow_syn_mbit(const struct int_flow *flow)
 {
 	return int_speeds[READ_ONCE(flow->met.speed)].mbit_ps;
 }
-EXPORT_SYMBOL_GPL(int_flow_syn_mbit);
+EXPORT_SYMBOL_GPL(nint_flow_syn_mbit);
 
-bool int_flow_syn_is_unsure(const struct int_flow *flow)
+bool nint_flow_syn_is_unsure(const struct int_flow *flow)
 {
 	return READ_ONCE(flow->met.speed) == INT_SPEED_UNSURE;
 }
-EXPORT_SYMBOL_GPL(int_flow_syn_is_unsure);
+EXPORT_SYMBOL_GPL(nint_flow_syn_is_unsure);
 
-u64 int_flow_syn_sent_ns(const struct int_flow *flow)
+u64 nint_flow_syn_sent_ns(const struct int_flow *flow)
 {
 	return READ_ONCE(flow->syn_sent_ns);
 }
-EXPORT_SYMBOL_GPL(int_flow_syn_sent_ns);
+EXPORT_SYMBOL_GPL(nint_flow_syn_sent_ns);
 
-enum int_peer int_flow_peer(const struct int_flow *flow)
+enum int_peer nint_flow_peer(const struct int_flow *flow)
 {
 	return nint_peer_at(hop_flow_state_stage(flow));
 }
-EXPORT_SYMBOL_GPL(int_flow_peer);
+EXPORT_SYMBOL_GPL(nint_flow_peer);

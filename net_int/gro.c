@@ -14,23 +14,23 @@
 /* False until the module has started, and again once it is removed. */
 static bool merging;
 
-static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
+static bool nint_gro_may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
 {
 	return nint_may_merge(held, header);
 }
 
-static void merge(void *held, u32 held_pkts, const void *header, u32 pkts)
+static void nint_gro_merge(void *held, u32 held_pkts, const void *header, u32 pkts)
 {
 	nint_merge(held, header);
 }
 
 static const struct hop_gro_kind nint_gro = {
-	.may_merge = may_merge,
-	.merge = merge,
+	.may_merge = nint_gro_may_merge,
+	.merge = nint_gro_merge,
 };
 
 /* Returns the header in front of TCP if it may be merged, or NULL. */
-static struct int_hdr *read_header(struct sk_buff *skb)
+static struct int_hdr *nint_read_header(struct sk_buff *skb)
 {
 	const unsigned int at_bytes = skb_gro_offset(skb);
 	struct int_hdr *h;
@@ -46,10 +46,10 @@ static struct int_hdr *read_header(struct sk_buff *skb)
 	return !h || int_check(h, h->words * INT_WORD_BYTES) ? NULL : h;
 }
 
-static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
-			       const struct net_offload *tcp)
+static struct sk_buff *nint_gro_receive(struct list_head *head, struct sk_buff *skb,
+					const struct net_offload *tcp)
 {
-	const struct int_hdr *h = tcp && tcp->callbacks.gro_receive ? read_header(skb) : NULL;
+	const struct int_hdr *h = tcp && tcp->callbacks.gro_receive ? nint_read_header(skb) : NULL;
 
 	if (h)
 		return hop_gro_receive(head, skb, h, nint_shim_bytes(h), tcp, &nint_gro);
@@ -60,7 +60,7 @@ static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
 /*
  * @skb is a merged packet, whose header has been validated.
  */
-static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
+static int nint_complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
 {
 	const struct int_hdr *h = (const struct int_hdr *)(skb->data + at_bytes);
 
@@ -69,23 +69,23 @@ static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offl
 
 struct sk_buff *nint_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
 {
-	return receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+	return nint_gro_receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 int nint_gro_complete_v4(struct sk_buff *skb, int at_bytes)
 {
-	return complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+	return nint_complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
 struct sk_buff *nint_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
 {
-	return receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+	return nint_gro_receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
 int nint_gro_complete_v6(struct sk_buff *skb, int at_bytes)
 {
-	return complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+	return nint_complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 #endif
 

@@ -12,7 +12,7 @@
 #include "net_int.h"
 
 /* skb->data is at our header, which may come from a device or a tunnel and may be forged. */
-static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tcp)
+static struct sk_buff *nint_gso_segment(struct sk_buff *skb, const struct net_offload *tcp)
 {
 	const struct int_hdr *h;
 	unsigned int bytes;
@@ -29,7 +29,7 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 
 static struct sk_buff *nint_gso_v4(struct sk_buff *skb, netdev_features_t features)
 {
-	return segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+	return nint_gso_segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 static const struct net_offload nint_offload_v4 = {
@@ -43,7 +43,7 @@ static const struct net_offload nint_offload_v4 = {
 #if IS_ENABLED(CONFIG_IPV6)
 static struct sk_buff *nint_gso_v6(struct sk_buff *skb, netdev_features_t features)
 {
-	return segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+	return nint_gso_segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
 static const struct net_offload nint_offload_v6 = {

@@ -21,19 +21,19 @@ static const struct hop_carrier nint_carrier = {
 int nint_hook(void *state)
 {
 	const struct nint_net *in = state;
-	struct hop_hook_wish wish = { .protocol = nint_protocol };
+	struct hop_hook_request request = { .protocol = nint_protocol };
 	static DEFINE_MUTEX(lock);	/* the last caller uses the latest values */
 	int err;
 
 	mutex_lock(&lock);
-	wish.segments = in->on;
-	wish.marked = in->on;
-	wish.dscp = nint_dscp_probe;
+	request.segments = in->on;
+	request.marked = in->on;
+	request.dscp = nint_dscp_probe;
 	rcu_read_lock();
 	if (in->on && nint_reads(in, TLM_IFA))
-		wish.other = IFA_PROTOCOL;
+		request.other = IFA_PROTOCOL;
 	rcu_read_unlock();
-	err = hop_hook_start(in->net, &nint_carrier, &wish);
+	err = hop_hook_start(in->net, &nint_carrier, &request);
 	mutex_unlock(&lock);
 	return err;
 }

@@ -14,8 +14,9 @@
 #include "net_int.h"
 
 /* Returns true if the error has been handled. */
-static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const struct tcphdr *th,
-		    enum hop_icmp_decision decision)
+static bool nint_end_int(struct nint_net *in, const struct hop_flow_key *key,
+			 const struct tcphdr *th,
+			 enum hop_icmp_decision decision)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	bool refused, done;
@@ -32,8 +33,8 @@ static bool end_int(struct nint_net *in, const struct hop_flow_key *key, const s
  * Returns the length of our quoted header in front of TCP; 0 if there is none or the error has been
  * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
  */
-static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-				enum hop_icmp_decision decision)
+static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+				     enum hop_icmp_decision decision)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
 	unsigned int bytes = nint_quoted_bytes(skb, offset_bytes);
@@ -46,7 +47,7 @@ static unsigned int read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 	}
 	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
 	hop_flow_key_of_output(&key, &nint_flow_kind, skb, th);
-	if (decision != HOP_ICMP_NEXT && end_int(in, &key, th, decision))
+	if (decision != HOP_ICMP_NEXT && nint_end_int(in, &key, th, decision))
 		return 0;
 	nint_count(in, INT_COUNT_ICMP);
 	return bytes;
@@ -60,7 +61,7 @@ int nint_icmp_v4(struct sk_buff *skb, u32 info)
 
 	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
-	bytes = read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
+	bytes = nint_read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
 	return bytes ? hop_icmp_report_v4(skb, info, IPPROTO_TCP, bytes) : 0;
 }
 
@@ -70,7 +71,7 @@ int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 co
 		 int offset, __be32 info)
 {
 	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
-	unsigned int bytes = read_quoted(skb, offset, hop_icmp_check_v6(type, code));
+	unsigned int bytes = nint_read_quoted(skb, offset, hop_icmp_check_v6(type, code));
 
 	if (!bytes || !tcp || !tcp->err_handler)
 		return 0;

@@ -8,8 +8,8 @@
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only on a SYN and on a connection that negotiated, and data must have the
  * cookie that only the peer knows. UDP may contain only data, of a connection of this host. All
- * other packets are left unchanged to the stack; see is_dropped() for what is dropped. The filters
- * behind this hook see TCP; for filters in front of it, see hop_filter_misses_input() and
+ * other packets are left unchanged to the stack; see nint_is_dropped() for what is dropped. The
+ * filters behind this hook see TCP; for filters in front of it, see hop_filter_misses_input() and
  * hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
@@ -46,7 +46,7 @@ struct nint_shim {
 /*
  * @reports: the HANDSHAKE header is an answer, on a SYN-ACK
  */
-static void learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
+static void nint_learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
@@ -59,8 +59,8 @@ static void learn_handshake(struct hop_flow *flow, const struct nint_shim *shim,
 	spin_unlock_bh(&f->lock);
 }
 
-static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
-			const struct nint_shim *shim)
+static void nint_receive_syn(struct nint_net *in, const struct hop_flow_key *key,
+			     const struct nint_shim *shim)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f;
@@ -85,17 +85,17 @@ static void receive_syn(struct nint_net *in, const struct hop_flow_key *key,
 	f = hop_flow_state(flow);
 	if ((stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED) &&
 	    !READ_ONCE(f->peer_cookie))
-		learn_handshake(flow, shim, false);
+		nint_learn_handshake(flow, shim, false);
 }
 
-static void receive_synack(const struct nint_shim *shim)
+static void nint_receive_synack(const struct nint_shim *shim)
 {
 	hop_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
-	learn_handshake(shim->flow, shim, true);
+	nint_learn_handshake(shim->flow, shim, true);
 }
 
-static void receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
-			 const struct nint_shim *shim, unsigned int payload_bytes)
+static void nint_receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
+			      const struct nint_shim *shim, unsigned int payload_bytes)
 {
 	struct nint_arrival arrival = {
 		.id = ntohl(shim->tail.first),
@@ -111,8 +111,9 @@ static void receive_data(struct nint_net *in, struct sk_buff *skb, const struct 
 }
 
 /* The header has been removed; @offset_bytes: from skb->data to the TCP header, which is linear. */
-static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_shim *shim,
-		    unsigned int offset_bytes)
+static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
+			       const struct nint_shim *shim,
+			       unsigned int offset_bytes)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset_bytes);
 	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
@@ -129,23 +130,23 @@ static void receive(struct nint_net *in, struct sk_buff *skb, const struct nint_
 		return;
 	}
 	if (shim->hdr.type == INT_TYPE_DATA) {
-		receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
+		nint_receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
 		return;
 	}
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	trace_int_header_in(&key, &shim->hdr, 0, 0);
 	if (shim->flow)
-		receive_synack(shim);
+		nint_receive_synack(shim);
 	else
-		receive_syn(in, &key, shim);
+		nint_receive_syn(in, &key, shim);
 }
 
 /*
  * @offset_bytes: from skb->data to the supposed header, with TCP behind it. Returns the counter of
  *	the reason why it is invalid; INT_COUNTS if it is valid.
  */
-static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
-			      struct nint_shim *shim)
+static unsigned int nint_read_shim(struct sk_buff *skb, unsigned int offset_bytes,
+				   struct nint_shim *shim)
 {
 	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
 	enum int_fault fault;
@@ -169,7 +170,7 @@ static unsigned int read_shim(struct sk_buff *skb, unsigned int offset_bytes,
 }
 
 /* The carrier sends no UDP checksum: a packet with one is not from a carrier. */
-static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_bytes)
+static unsigned int nint_check_udp(const struct sk_buff *skb, unsigned int offset_bytes)
 {
 	struct udphdr buf;
 	const struct udphdr *uh = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
@@ -182,11 +183,11 @@ static unsigned int check_udp(const struct sk_buff *skb, unsigned int offset_byt
 }
 
 /*
- * Finds the flow that data belongs to, for the counters of check_segment(). In UDP the port may be
- * a user's: without the cookie, the segment must be one of a connection of this host.
+ * Finds the flow that data belongs to, for the counters of nint_check_segment(). In UDP the port
+ * may be a user's: without the cookie, the segment must be one of a connection of this host.
  */
-static unsigned int check_data(const struct hop_flow_key *key, const struct tcphdr *th,
-			       struct nint_shim *shim)
+static unsigned int nint_check_data(const struct hop_flow_key *key, const struct tcphdr *th,
+				    struct nint_shim *shim)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f = flow ? hop_flow_state(flow) : NULL;
@@ -205,8 +206,8 @@ static unsigned int check_data(const struct hop_flow_key *key, const struct tcph
  * Checks if a header may be removed. @th: TCP header behind it. Returns the counter of the reason
  * if it must stay; INT_COUNTS if it may be removed: then @shim->flow or @shim->unused is set.
  */
-static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr *th,
-				  struct nint_shim *shim)
+static unsigned int nint_check_segment(const struct sk_buff *skb, const struct tcphdr *th,
+				       struct nint_shim *shim)
 {
 	const bool handshake = shim->hdr.type == INT_TYPE_HANDSHAKE;
 	struct hop_flow_key key;
@@ -219,7 +220,7 @@ static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr
 		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	if (!handshake)
-		return check_data(&key, th, shim);
+		return nint_check_data(&key, th, shim);
 	shim->flow = hop_flow_find(&key);
 	return shim->flow && hop_input_answers_syn(&key, ntohl(th->ack_seq)) ?
 		INT_COUNTS : INT_COUNT_IN_NO_FLOW;
@@ -229,8 +230,8 @@ static unsigned int check_segment(const struct sk_buff *skb, const struct tcphdr
  * Returns the counter of the reason why what is at @place must stay; INT_COUNTS if it is a header
  * that may be removed.
  */
-static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
-			  const struct hop_shim_place *place, struct nint_shim *shim)
+static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *skb,
+				     const struct hop_shim_place *place, struct nint_shim *shim)
 {
 	unsigned int before_bytes = 0, why;
 
@@ -239,16 +240,16 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 	shim->udp = place->next == IPPROTO_UDP;
 	if (shim->udp) {
 		before_bytes = sizeof(struct udphdr);
-		why = check_udp(skb, place->offset_bytes);
+		why = nint_check_udp(skb, place->offset_bytes);
 		if (why != INT_COUNTS)
 			return why;
 	}
-	why = read_shim(skb, place->offset_bytes + before_bytes, shim);
+	why = nint_read_shim(skb, place->offset_bytes + before_bytes, shim);
 	if (why != INT_COUNTS)
 		return why;
 	shim->bytes += before_bytes;
-	why = check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
-							 shim->bytes), shim);
+	why = nint_check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
+							      shim->bytes), shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_FILTER_TRUST &&
 	    hop_filter_misses_input(skb, !shim->flow || shim->hdr.type == INT_TYPE_HANDSHAKE))
 		return INT_COUNT_IN_HIDDEN;
@@ -256,12 +257,14 @@ static unsigned int check(const struct nint_net *in, struct sk_buff *skb,
 }
 
 /*
- * Removes the header at @place and processes it, unless @why, the result of check(), has a reason
- * to keep it. Returns INT_COUNTS, or the reason why the packet is unchanged, which is counted.
+ * Removes the header at @place and processes it, unless @why, the result of nint_input_check(), has
+ * a reason to keep it. Returns INT_COUNTS, or the reason why the packet is unchanged, which is
+ * counted.
  */
-static unsigned int unwrap(struct nint_net *in, struct sk_buff *skb,
-			   const struct hop_shim_place *place, const struct nint_shim *shim,
-			   unsigned int why)
+static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
+				      const struct hop_shim_place *place,
+				      const struct nint_shim *shim,
+				      unsigned int why)
 {
 	int err;
 
@@ -277,25 +280,25 @@ static unsigned int unwrap(struct nint_net *in, struct sk_buff *skb,
 	}
 	if (shim->udp)
 		nint_set_dscp(skb, shim->hdr.flags & INT_FLAGS_VALUE);
-	receive(in, skb, shim, place->offset_bytes);
+	nint_input_receive(in, skb, shim, place->offset_bytes);
 	return INT_COUNTS;
 }
 
 /*
- * @why: the result of unwrap(). Returns true if the packet must be dropped: the stack would report
- * to the peer that this host does not support the header.
+ * @why: the result of nint_input_unwrap(). Returns true if the packet must be dropped: the stack
+ * would report to the peer that this host does not support the header.
  *
  * A reset with a header is dropped, since TCP sends them without one and answers none. So is a
  * SYN-ACK that answers no SYN of ours: without the header it could open a connection whose other
  * end expects telemetry. Its sender repeats it without the header, for TCP to answer.
  */
-static bool is_dropped(unsigned int why, const struct nint_shim *shim)
+static bool nint_is_dropped(unsigned int why, const struct nint_shim *shim)
 {
 	return why == INT_COUNT_NO_MEMORY || (why == INT_COUNT_IN_NO_FLOW && !shim->udp);
 }
 
 /* Returns true for UDP to our port. */
-static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *place)
+static bool nint_is_encap(const struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct udphdr buf;
 	const struct udphdr *uh;
@@ -307,58 +310,59 @@ static bool is_encap(const struct sk_buff *skb, const struct hop_shim_place *pla
 }
 
 /* A packet for another host. A header that is invalid, or in UDP, does not say where TCP is. */
-static void forward(struct sk_buff *skb, const struct hop_shim_place *place)
+static void nint_input_forward(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct nint_shim shim;
 
 	if (skb_is_gso(skb) && place->next == nint_protocol &&
-	    read_shim(skb, place->offset_bytes, &shim) == INT_COUNTS)
+	    nint_read_shim(skb, place->offset_bytes, &shim) == INT_COUNTS)
 		hop_shim_forward(skb, place, shim.bytes);
 }
 
 /*
  * Input of a packet with our header. If its flow exists, it is for this host: no route is needed.
  */
-static unsigned int input_header(struct nint_net *in, struct sk_buff *skb,
-				 const struct hop_shim_place *place,
-				 const struct nf_hook_state *state)
+static unsigned int nint_input_header(struct nint_net *in, struct sk_buff *skb,
+				      const struct hop_shim_place *place,
+				      const struct nf_hook_state *state)
 {
 	struct nint_shim shim;
-	unsigned int why = check(in, skb, place, &shim);
+	unsigned int why = nint_input_check(in, skb, place, &shim);
 
 	if (!shim.flow && !hop_input_is_local(skb, state)) {
-		forward(skb, place);
+		nint_input_forward(skb, place);
 		return NF_ACCEPT;
 	}
-	why = unwrap(in, skb, place, &shim, why);
+	why = nint_input_unwrap(in, skb, place, &shim, why);
 	if (why == INT_COUNTS)
 		return hop_input_show(skb);
-	return is_dropped(why, &shim) ? NF_DROP : NF_ACCEPT;
+	return nint_is_dropped(why, &shim) ? NF_DROP : NF_ACCEPT;
 }
 
 /* Input while the carrier is off. */
-static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
-			const struct nf_hook_state *state)
+static void nint_input_other(struct sk_buff *skb, const struct hop_shim_place *place,
+			     const struct nf_hook_state *state)
 {
 	if (place->next == nint_protocol && !hop_input_is_local(skb, state))
-		forward(skb, place);
+		nint_input_forward(skb, place);
 }
 
 /* Input of packets without another vendor's header in front of TCP or UDP. */
-static unsigned int input_plain(struct nint_net *in, struct sk_buff *skb,
-				const struct hop_shim_place *place,
-				const struct nf_hook_state *state)
+static unsigned int nint_input_plain(struct nint_net *in, struct sk_buff *skb,
+				     const struct hop_shim_place *place,
+				     const struct nf_hook_state *state)
 {
 	if (place->next == IPPROTO_TCP)
 		return nint_tcp_input(in, skb, place, state);
-	if (place->next == nint_protocol || is_encap(skb, place))
-		return input_header(in, skb, place, state);
+	if (place->next == nint_protocol || nint_is_encap(skb, place))
+		return nint_input_header(in, skb, place, state);
 	return NF_ACCEPT;
 }
 
 /* If IFA's headers are removed, the device's filters and then we see the packet without them. */
-static unsigned int input_ifa(struct nint_net *in, struct sk_buff *skb,
-			      const struct hop_shim_place *place, const struct nf_hook_state *state)
+static unsigned int nint_input_ifa(struct nint_net *in, struct sk_buff *skb,
+				   const struct hop_shim_place *place,
+				   const struct nf_hook_state *state)
 {
 	const unsigned int len_bytes = skb->len;
 	struct hop_shim_place inner;
@@ -369,7 +373,7 @@ static unsigned int input_ifa(struct nint_net *in, struct sk_buff *skb,
 	decision = hop_input_show(skb);
 	if (decision != NF_ACCEPT || !hop_shim_find(skb, &inner))
 		return decision;
-	return input_plain(in, skb, &inner, state);
+	return nint_input_plain(in, skb, &inner, state);
 }
 
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
@@ -378,12 +382,12 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	struct nint_net *in = nint_net(state->net);
 
 	if (!READ_ONCE(in->on)) {
-		input_other(skb, place, state);
+		nint_input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
 	if (place->next == IFA_PROTOCOL && nint_reads(in, TLM_IFA))
-		return input_ifa(in, skb, place, state);
-	return input_plain(in, skb, place, state);
+		return nint_input_ifa(in, skb, place, state);
+	return nint_input_plain(in, skb, place, state);
 }
 
 /*
@@ -393,7 +397,7 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
  *
  * Return: false if the packet is unchanged and no protocol handles it.
  */
-static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
+static bool nint_receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
 	struct hop_shim_place place = {
@@ -411,13 +415,13 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
-	why = unwrap(in, skb, &place, &shim, check(in, skb, &place, &shim));
+	why = nint_input_unwrap(in, skb, &place, &shim, nint_input_check(in, skb, &place, &shim));
 	if (why == INT_COUNTS) {
 		nint_count(in, INT_COUNT_IN_LATE);
 		hop_input_again(skb);
 		return true;
 	}
-	if (is_dropped(why, &shim)) {
+	if (nint_is_dropped(why, &shim)) {
 		kfree_skb(skb);
 		return true;
 	}
@@ -427,7 +431,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 
 static int nint_late_v4(struct sk_buff *skb)
 {
-	if (!receive_late(skb, offsetof(struct iphdr, protocol)))
+	if (!nint_receive_late(skb, offsetof(struct iphdr, protocol)))
 		hop_input_refuse_v4(skb);
 	return 0;
 }
@@ -444,7 +448,7 @@ static const struct net_protocol nint_protocol_v4 = {
 /* A negative value: the packet has been consumed, and does not count as delivered. */
 static int nint_late_v6(struct sk_buff *skb)
 {
-	if (!receive_late(skb, IP6CB(skb)->nhoff))
+	if (!nint_receive_late(skb, IP6CB(skb)->nhoff))
 		hop_input_refuse_v6(skb);
 	return -1;
 }

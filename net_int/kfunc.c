@@ -19,7 +19,7 @@
 static_assert(INT_BPF_RECORDS == INT_SLOTS_MAX);
 
 /* Context: RCU read lock. Returns the flow that @sk has joined, or NULL. */
-static struct int_flow *flow_of(struct sock *sk)
+static struct int_flow *nint_flow_of(struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -33,7 +33,7 @@ static struct int_flow *flow_of(struct sock *sk)
 	return READ_ONCE(f->sk) == sk && READ_ONCE(f->lent) ? f : NULL;
 }
 
-static void copy_answer(struct int_bpf_answer *to, const struct int_answer *a)
+static void nint_kfunc_copy_answer(struct int_bpf_answer *to, const struct int_answer *a)
 {
 	unsigned int i;
 
@@ -104,9 +104,9 @@ __bpf_kfunc int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask)
 	if (!ask->t_ns || ask->kind > INT_ANSWER_WINDOW || ask->max_stage > U16_MAX)
 		return -EINVAL;
 	rcu_read_lock();
-	f = flow_of(sk);
+	f = nint_flow_of(sk);
 	if (f)
-		int_flow_ask(f, &one);
+		nint_flow_ask(f, &one);
 	rcu_read_unlock();
 	return f ? 0 : -ENOENT;
 }
@@ -127,12 +127,12 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 	int got = -ENOENT;
 
 	rcu_read_lock();
-	f = flow_of(sk);
-	if (f && int_flow_peer(f) == INT_PEER_SUPPORTED)
-		got = int_flow_take(f, &a);
+	f = nint_flow_of(sk);
+	if (f && nint_flow_peer(f) == INT_PEER_SUPPORTED)
+		got = nint_flow_take(f, &a);
 	rcu_read_unlock();
 	if (got == 1)
-		copy_answer(answer, &a);
+		nint_kfunc_copy_answer(answer, &a);
 	return got;
 }
 

@@ -32,7 +32,7 @@ static DEFINE_MUTEX(layout_lock);
 
 static struct genl_family nint_family;
 
-static struct tlm_field field_of(const struct int_layout_field *f)
+static struct tlm_field nint_field_of(const struct int_layout_field *f)
 {
 	return (struct tlm_field) {
 		.element = f->element,
@@ -44,7 +44,7 @@ static struct tlm_field field_of(const struct int_layout_field *f)
 	};
 }
 
-static void layout_of(struct tlm_layout *to, const struct int_layout *l)
+static void nint_layout_of(struct tlm_layout *to, const struct int_layout *l)
 {
 	u32 i;
 
@@ -65,11 +65,11 @@ static void layout_of(struct tlm_layout *to, const struct int_layout *l)
 		.egress_time = l->flags & INT_LAYOUT_F_EGRESS_TIME,
 	};
 	for (i = 0; i < TLM_FIELDS; i++)
-		to->field[i] = field_of(&l->field[i]);
+		to->field[i] = nint_field_of(&l->field[i]);
 	memcpy(to->speed_mbit, l->speed_mbit, sizeof(to->speed_mbit));
 }
 
-static void show_layout(struct int_layout *to, const struct tlm_layout *l)
+static void nint_show_layout(struct int_layout *to, const struct tlm_layout *l)
 {
 	u32 i;
 
@@ -101,7 +101,7 @@ static void show_layout(struct int_layout *to, const struct tlm_layout *l)
 		};
 }
 
-static int refuse(struct genl_info *info, const struct nlattr *attr, const char *text)
+static int nint_layout_refuse(struct genl_info *info, const struct nlattr *attr, const char *text)
 {
 	NL_SET_BAD_ATTR(info->extack, attr);
 	info->extack->_msg = text;
@@ -109,19 +109,19 @@ static int refuse(struct genl_info *info, const struct nlattr *attr, const char 
 }
 
 /* Returns the number of elements; negative: an error, which is reported. */
-static int count_of(struct genl_info *info, int attribute, size_t size, unsigned int max)
+static int nint_count_of(struct genl_info *info, int attribute, size_t size, unsigned int max)
 {
 	const struct nlattr *attr = info->attrs[attribute];
 
 	if (!attr)
 		return 0;
 	if (nla_len(attr) % size || nla_len(attr) / size > max)
-		return refuse(info, attr, "no whole number of elements, or too many");
+		return nint_layout_refuse(info, attr, "no whole number of elements, or too many");
 	return nla_len(attr) / size;
 }
 
 /* Reserved bytes may mean something to a later kernel, so nobody may fill them yet. */
-static bool fills_reserved(const struct int_layout *l)
+static bool nint_fills_reserved(const struct int_layout *l)
 {
 	u32 i, pad = l->pad;
 
@@ -130,7 +130,8 @@ static bool fills_reserved(const struct int_layout *l)
 	return pad;
 }
 
-static int read_layouts(struct genl_info *info, struct nint_table *t, struct tlm_layout *layout)
+static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
+			     struct tlm_layout *layout)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_LAYOUTS];
 	enum tlm_field_id field;
@@ -141,19 +142,19 @@ static int read_layouts(struct genl_info *info, struct nint_table *t, struct tlm
 	for (i = 0; i < t->t.layouts; i++) {
 		memcpy(&l, nla_data(attr) + i * sizeof(l), sizeof(l));
 		if (l.flags & ~INT_LAYOUT_F_ALL)
-			return refuse(info, attr, "unknown flag");
-		if (fills_reserved(&l))
-			return refuse(info, attr, "a reserved byte is not 0");
-		layout_of(&layout[i], &l);
+			return nint_layout_refuse(info, attr, "unknown flag");
+		if (nint_fills_reserved(&l))
+			return nint_layout_refuse(info, attr, "a reserved byte is not 0");
+		nint_layout_of(&layout[i], &l);
 		fault = tlm_check(&layout[i], &field);
 		if (fault)
-			return refuse(info, attr, tlm_fault_texts[fault]);
+			return nint_layout_refuse(info, attr, tlm_fault_texts[fault]);
 		t->formats |= BIT(layout[i].format);
 	}
 	return 0;
 }
 
-static int read_ports(struct genl_info *info, struct nint_table *t, struct tlm_port *port)
+static int nint_read_ports(struct genl_info *info, struct nint_table *t, struct tlm_port *port)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_PORTS];
 	enum tlm_fault fault;
@@ -164,16 +165,16 @@ static int read_ports(struct genl_info *info, struct nint_table *t, struct tlm_p
 	if (attr)
 		memcpy(port, nla_data(attr), nla_len(attr));
 	fault = tlm_check_ports(port, t->t.ports);
-	return fault ? refuse(info, attr, tlm_fault_texts[fault]) : 0;
+	return fault ? nint_layout_refuse(info, attr, tlm_fault_texts[fault]) : 0;
 }
 
 /* Returns the table in a message, validated, or an error, which is reported. */
-static struct nint_table *read_table(struct genl_info *info)
+static struct nint_table *nint_read_table(struct genl_info *info)
 {
-	const int layouts = count_of(info, INT_LAYOUT_A_LAYOUTS, sizeof(struct int_layout),
-				     INT_LAYOUT_MAX);
-	const int ports = count_of(info, INT_LAYOUT_A_PORTS, sizeof(struct int_layout_port),
-				   INT_LAYOUT_PORTS_MAX);
+	const int layouts = nint_count_of(info, INT_LAYOUT_A_LAYOUTS, sizeof(struct int_layout),
+					  INT_LAYOUT_MAX);
+	const int ports = nint_count_of(info, INT_LAYOUT_A_PORTS, sizeof(struct int_layout_port),
+					INT_LAYOUT_PORTS_MAX);
 	const struct nlattr *schema = info->attrs[INT_LAYOUT_A_SCHEMA];
 	struct tlm_layout *layout;
 	struct nint_table *t;
@@ -183,9 +184,9 @@ static struct nint_table *read_table(struct genl_info *info)
 	if (layouts < 0 || ports < 0)
 		return ERR_PTR(-EINVAL);
 	if (!layouts)
-		return ERR_PTR(refuse(info, NULL, "no layout"));
+		return ERR_PTR(nint_layout_refuse(info, NULL, "no layout"));
 	if (schema && nla_get_u32(schema) > IOAM_SCHEMA_MAX)
-		return ERR_PTR(refuse(info, schema, "a schema ID has 24 bits"));
+		return ERR_PTR(nint_layout_refuse(info, schema, "a schema ID has 24 bits"));
 	t = kvzalloc(sizeof(*t) + layouts * sizeof(*layout) + ports * sizeof(*port),
 		     GFP_KERNEL_ACCOUNT);
 	if (!t)
@@ -201,7 +202,7 @@ static struct nint_table *read_table(struct genl_info *info)
 	t->trust_idle = info->attrs[INT_LAYOUT_A_TRUST_IDLE];
 	if (schema)
 		t->t.schema = nla_get_u32(schema);
-	err = read_layouts(info, t, layout) ?: read_ports(info, t, port);
+	err = nint_read_layouts(info, t, layout) ?: nint_read_ports(info, t, port);
 	if (!err)
 		return t;
 	kvfree(t);
@@ -212,7 +213,7 @@ static struct nint_table *read_table(struct genl_info *info)
  * Replaces the table, and updates which packets the hooks look at. A packet is read by the old
  * table or by the new one. On an error the old one stays.
  */
-static int replace(struct nint_net *in, struct nint_table *t)
+static int nint_layout_replace(struct nint_net *in, struct nint_table *t)
 {
 	static u32 generation;
 	struct nint_table *old;
@@ -231,24 +232,24 @@ static int replace(struct nint_net *in, struct nint_table *t)
 	return err;
 }
 
-static int set_table(struct sk_buff *skb, struct genl_info *info)
+static int nint_set_table(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nint_table *t = read_table(info);
+	struct nint_table *t = nint_read_table(info);
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	if (!info->attrs[INT_LAYOUT_A_CHECK])
-		return replace(nint_net(genl_info_net(info)), t);
+		return nint_layout_replace(nint_net(genl_info_net(info)), t);
 	kvfree(t);
 	return 0;
 }
 
-static int del_table(struct sk_buff *skb, struct genl_info *info)
+static int nint_del_table(struct sk_buff *skb, struct genl_info *info)
 {
-	return replace(nint_net(genl_info_net(info)), NULL);
+	return nint_layout_replace(nint_net(genl_info_net(info)), NULL);
 }
 
-static int put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
+static int nint_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
 {
 	struct nlattr *attr = nla_reserve(msg, INT_LAYOUT_A_LAYOUTS,
 					  t->layouts * sizeof(struct int_layout));
@@ -257,7 +258,7 @@ static int put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_
 	if (!attr)
 		return -EMSGSIZE;
 	for (i = 0; i < t->layouts; i++)
-		show_layout((struct int_layout *)nla_data(attr) + i, &t->layout[i]);
+		nint_show_layout((struct int_layout *)nla_data(attr) + i, &t->layout[i]);
 	if (t->ports && nla_put(msg, INT_LAYOUT_A_PORTS, t->ports * sizeof(*t->port), t->port))
 		return -EMSGSIZE;
 	if (t->schema && nla_put_u32(msg, INT_LAYOUT_A_SCHEMA, t->schema))
@@ -266,22 +267,22 @@ static int put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_
 }
 
 /* Length of a message with a table. */
-static size_t reply_bytes(const struct tlm_table *t)
+static size_t nint_reply_bytes(const struct tlm_table *t)
 {
 	return NLMSG_DEFAULT_SIZE + t->layouts * sizeof(struct int_layout) +
 	       t->ports * sizeof(struct int_layout_port);
 }
 
-static struct sk_buff *build_reply(struct genl_info *info, const struct tlm_table *t,
-				   bool trust_idle)
+static struct sk_buff *nint_build_reply(struct genl_info *info, const struct tlm_table *t,
+					bool trust_idle)
 {
-	struct sk_buff *msg = genlmsg_new(reply_bytes(t), GFP_KERNEL);
+	struct sk_buff *msg = genlmsg_new(nint_reply_bytes(t), GFP_KERNEL);
 	void *hdr;
 
 	if (!msg)
 		return ERR_PTR(-ENOMEM);
 	hdr = genlmsg_put_reply(msg, info, &nint_family, 0, INT_LAYOUT_CMD_GET);
-	if (hdr && !put_table(msg, t, trust_idle)) {
+	if (hdr && !nint_put_table(msg, t, trust_idle)) {
 		genlmsg_end(msg, hdr);
 		return msg;
 	}
@@ -289,7 +290,7 @@ static struct sk_buff *build_reply(struct genl_info *info, const struct tlm_tabl
 	return ERR_PTR(-EMSGSIZE);
 }
 
-static int get_table(struct sk_buff *skb, struct genl_info *info)
+static int nint_get_table(struct sk_buff *skb, struct genl_info *info)
 {
 	static const struct tlm_table builtin = {
 		.layout = tlm_builtin,
@@ -301,11 +302,11 @@ static int get_table(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *msg;
 
 	if (info->attrs[INT_LAYOUT_A_BUILTIN]) {
-		msg = build_reply(info, &builtin, false);
+		msg = nint_build_reply(info, &builtin, false);
 	} else {
 		mutex_lock(&layout_lock);
 		t = rcu_dereference_protected(in->table, lockdep_is_held(&layout_lock));
-		msg = build_reply(info, t ? &t->t : &none, t && t->trust_idle);
+		msg = nint_build_reply(info, t ? &t->t : &none, t && t->trust_idle);
 		mutex_unlock(&layout_lock);
 	}
 	return IS_ERR(msg) ? PTR_ERR(msg) : genlmsg_reply(msg, info);
@@ -321,9 +322,9 @@ static const struct nla_policy nint_policy[INT_LAYOUT_A_MAX + 1] = {
 };
 
 static const struct genl_ops nint_ops[] = {
-	{ .cmd = INT_LAYOUT_CMD_SET, .doit = set_table, .flags = GENL_UNS_ADMIN_PERM },
-	{ .cmd = INT_LAYOUT_CMD_DEL, .doit = del_table, .flags = GENL_UNS_ADMIN_PERM },
-	{ .cmd = INT_LAYOUT_CMD_GET, .doit = get_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_SET, .doit = nint_set_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_DEL, .doit = nint_del_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_GET, .doit = nint_get_table, .flags = GENL_UNS_ADMIN_PERM },
 };
 
 static struct genl_family nint_family __ro_after_init = {

@@ -5,7 +5,7 @@
  * connects them to the network stack.
  *
  *	        +---------------------- TCP ----------------------+
- *	        | tcp_hpccpp: int_flow_ask(), int_flow_take()     |
+ *	        | tcp_hpccpp: nint_flow_ask(), nint_flow_take()     |
  *	        +-------------------------------------------------+
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
  *	 input.c, control.c  --------+            +-> output.c: handshake, inband

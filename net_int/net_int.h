@@ -333,7 +333,7 @@ struct nint_net {
  * @skipped: number of data packets since the last one with a header
  * @source: with INT_FORWARD_SOURCE: state that decides if data carries @format
  * @asker: state that decides when to collect, and which answers are new
- * @answer_changes: seqcount by which int_flow_take() reads the next two members, @answer_slots and
+ * @answer_changes: seqcount by which nint_flow_take() reads the next two members, @answer_slots and
  *	@answer_records without @lock
  * @answers: number of answers received
  * @answer: the latest answer

@@ -14,7 +14,7 @@
 #define TCP_HEADER_MAX_BYTES 60
 
 /* Updates IP's length, and TCP's header and checksum, after the header was enlarged. */
-static void write_headers(struct sk_buff *skb, struct tcphdr *th)
+static void nint_write_headers(struct sk_buff *skb, struct tcphdr *th)
 {
 	th->doff += INT_OPT_BYTES / 4;
 	if (skb->protocol == htons(ETH_P_IP)) {
@@ -35,18 +35,19 @@ static void write_headers(struct sk_buff *skb, struct tcphdr *th)
 }
 
 /* Moves the IP and TCP headers towards the head; the option follows them. */
-static void append(struct sk_buff *skb, unsigned int headers_bytes, const struct nint_summary *s)
+static void nint_option_append(struct sk_buff *skb, unsigned int headers_bytes,
+			       const struct nint_summary *s)
 {
 	skb_push(skb, INT_OPT_BYTES);
 	memmove(skb->data, skb->data + INT_OPT_BYTES, headers_bytes);
 	nint_opt_write((struct nint_opt *)(skb->data + headers_bytes), s);
 	skb_reset_network_header(skb);
 	skb->transport_header -= INT_OPT_BYTES;
-	write_headers(skb, tcp_hdr(skb));
+	nint_write_headers(skb, tcp_hdr(skb));
 }
 
 /* With a routing header, TCP's checksum covers an address that is not in the IP header. */
-static bool has_extensions(const struct sk_buff *skb, const struct hop_segment *seg)
+static bool nint_has_extensions(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return skb->protocol == htons(ETH_P_IPV6) &&
 	       seg->place.offset_bytes != sizeof(struct ipv6hdr);
@@ -63,7 +64,7 @@ void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct h
 
 	if (!READ_ONCE(f->summary_due) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
 		return;
-	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES || has_extensions(skb, seg) ||
+	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES || nint_has_extensions(skb, seg) ||
 	    skb->len + INT_OPT_BYTES > dst_mtu(skb_dst(skb))) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
@@ -84,12 +85,13 @@ void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct h
 	spin_unlock_bh(&f->lock);
 	if (!summary_due)
 		return;
-	append(skb, skb->len, &summary);
+	nint_option_append(skb, skb->len, &summary);
 	nint_count(in, INT_COUNT_OUT_OPTION);
 }
 
-static void take_summary(struct nint_net *in, struct hop_flow *flow, const struct nint_summary *s,
-			 u32 ack_seq)
+static void nint_take_summary(struct nint_net *in, struct hop_flow *flow,
+			      const struct nint_summary *s,
+			      u32 ack_seq)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	struct int_answer a = {
@@ -134,5 +136,5 @@ void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int of
 	if (hop_input_is_mangled(skb, th))
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else
-		take_summary(in, flow, &s, ntohl(th->ack_seq));
+		nint_take_summary(in, flow, &s, ntohl(th->ack_seq));
 }

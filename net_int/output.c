@@ -17,7 +17,7 @@
  * In transport mode AH and ESP are between IP and TCP: our header would have to be in front of
  * them, separated from its TCP header.
  */
-static bool is_transport_ipsec(const struct sk_buff *skb)
+static bool nint_is_transport_ipsec(const struct sk_buff *skb)
 {
 #ifdef CONFIG_XFRM
 	const struct xfrm_state *x = dst_xfrm(skb_dst(skb));
@@ -29,8 +29,9 @@ static bool is_transport_ipsec(const struct sk_buff *skb)
 }
 
 /* On loopback no device parses packets for checksums, and no packet leaves the host. */
-static void *insert(struct sk_buff *skb, const struct hop_segment *seg, unsigned int bytes,
-		    u8 protocol)
+static void *nint_output_insert(struct sk_buff *skb, const struct hop_segment *seg,
+				unsigned int bytes,
+				u8 protocol)
 {
 	void *room = hop_shim_insert(skb, &seg->place, bytes, protocol,
 				     skb->dev->flags & IFF_LOOPBACK);
@@ -40,8 +41,8 @@ static void *insert(struct sk_buff *skb, const struct hop_segment *seg, unsigned
 	return room;
 }
 
-static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned int slots,
-		       u32 first, u32 second)
+static void nint_write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned int slots,
+			    u32 first, u32 second)
 {
 	struct int_tail *tail = (void *)h + int_hdr_bytes(slots);
 
@@ -50,16 +51,18 @@ static void write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned
 }
 
 /* The header of a SYN-ACK also reports hops and queues of the SYN's path. */
-static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			   struct hop_flow *flow)
+static void nint_send_handshake(struct nint_net *in, struct sk_buff *skb,
+				const struct hop_segment *seg,
+				struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	const unsigned int slots = READ_ONCE(in->slots);
-	struct int_hdr *h = insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES, nint_protocol);
+	struct int_hdr *h = nint_output_insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES,
+					       nint_protocol);
 
 	if (!h)
 		return;
-	write_shim(h, INT_TYPE_HANDSHAKE, 0, slots, f->cookie >> 32, f->cookie);
+	nint_write_shim(h, INT_TYPE_HANDSHAKE, 0, slots, f->cookie >> 32, f->cookie);
 	/* A receiver that reports only ratios must not reveal hops and queues. */
 	if (seg->ack && !READ_ONCE(in->anonymous))
 		nint_report_syn(h, &f->peer_met);
@@ -68,16 +71,16 @@ static void send_handshake(struct nint_net *in, struct sk_buff *skb, const struc
 }
 
 /* Returns true if net.hopcc.int_cc names the socket's congestion control. */
-static bool has_own_carrier(const struct nint_net *in, const struct sock *sk)
+static bool nint_has_own_carrier(const struct nint_net *in, const struct sock *sk)
 {
 	return hop_names_has(in->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
 }
 
-static bool asks(const struct hop_flow_key *key, const struct sock *sk)
+static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct nint_net *in = nint_net(key->net);
 
-	if (!has_own_carrier(in, sk))
+	if (!nint_has_own_carrier(in, sk))
 		return false;
 	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
 		nint_count(in, INT_COUNT_AVOIDED);
@@ -86,7 +89,7 @@ static bool asks(const struct hop_flow_key *key, const struct sock *sk)
 	return true;
 }
 
-static bool hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
+static bool nint_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return nint_is_hidden(skb, seg->state, true);
 }
@@ -95,13 +98,13 @@ const struct hop_handshake_ops nint_handshake_ops = {
 	.kind = &nint_flow_kind,
 	/* 125 ms */
 	.wait_shift = 3,
-	.asks = asks,
-	.is_hidden = hides_handshake,
+	.asks = nint_is_asking,
+	.is_hidden = nint_hides_handshake,
 };
 
 /* UDP provides ports for ECMP. Returns the user's DSCP, which ours replaces. */
-static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_segment *seg,
-		    const struct sock *sk)
+static u8 nint_write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_segment *seg,
+			 const struct sock *sk)
 {
 	const u32 hash = READ_ONCE(sk->sk_txhash);
 	u8 dscp;
@@ -118,7 +121,7 @@ static u8 write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_seg
 }
 
 /* For GSO packets see gso.c. */
-static void count_data(const struct nint_net *in, struct sk_buff *skb)
+static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
 {
 	nint_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
@@ -148,8 +151,8 @@ struct inband {
  * Returns true if this packet carries a header, and then counts it as sent. @seq: sequence number
  * of its data. @i: result
  */
-static bool begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
-			 u32 seq, struct inband *i)
+static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
+			      u32 seq, struct inband *i)
 {
 	const bool seldom = READ_ONCE(f->ask.seldom);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -180,7 +183,7 @@ static bool begin_inband(const struct nint_net *in, struct int_flow *f, const st
 /*
  * Returns true if the path does not pass headers, which only the congestion control's side knows.
  */
-static bool is_given_up(struct int_flow *f, const struct sock *sk)
+static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 {
 	enum nint_turn turn;
 
@@ -192,7 +195,7 @@ static bool is_given_up(struct int_flow *f, const struct sock *sk)
 }
 
 /* Lets probes collect for the rest of the connection. */
-static void leave_data(struct int_flow *f)
+static void nint_leave_data(struct int_flow *f)
 {
 	spin_lock_bh(&f->lock);
 	f->probes_only = true;
@@ -200,8 +203,9 @@ static void leave_data(struct int_flow *f)
 	spin_unlock_bh(&f->lock);
 }
 
-static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			  const struct sock *sk, struct hop_flow *flow)
+static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
+			       const struct hop_segment *seg,
+			       const struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
 	unsigned int bytes;
@@ -210,10 +214,10 @@ static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct
 	void *room;
 
 	if (nint_is_hidden(skb, seg->state, false)) {
-		leave_data(f);
+		nint_leave_data(f);
 		return;
 	}
-	if (!begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
+	if (!nint_begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
 		return;
 	bytes = nint_inband_bytes(i.slots, i.encap);
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
@@ -221,25 +225,27 @@ static void output_inband(struct nint_net *in, struct sk_buff *skb, const struct
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	room = insert(skb, seg, bytes, i.encap ? IPPROTO_UDP : nint_protocol);
+	room = nint_output_insert(skb, seg, bytes, i.encap ? IPPROTO_UDP : nint_protocol);
 	if (!room)
 		return;
 	h = room;
 	if (i.encap) {
 		h = room + sizeof(struct udphdr);
-		i.flags |= write_udp(skb, room, seg, sk);
+		i.flags |= nint_write_udp(skb, room, seg, sk);
 	}
-	write_shim(h, INT_TYPE_DATA, i.flags, i.slots, i.id, READ_ONCE(f->peer_cookie));
+	nint_write_shim(h, INT_TYPE_DATA, i.flags, i.slots, i.id, READ_ONCE(f->peer_cookie));
 	trace_int_header_out(&flow->key, h, i.id, 0);
-	count_data(in, skb);
+	nint_count_data(in, skb);
 }
 
 /*
  * Data of a socket whose congestion control uses telemetry. The socket is locked, as it sends, but
  * not when a program (NFQUEUE) hands the packet back.
  */
-static void output_data(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
+static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
+			     const struct hop_segment *seg,
+			     struct sock *sk, struct hop_flow *flow,
+			     const struct nf_hook_state *state)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
@@ -247,14 +253,14 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
 	if (f->forward == INT_FORWARD_INBAND) {
 		if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
 			hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
-		if (is_given_up(f, sk))
+		if (nint_is_given_up(f, sk))
 			nint_give_up(in, flow);
 	}
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
-		output_inband(in, skb, seg, sk, flow);
+		nint_output_inband(in, skb, seg, sk, flow);
 	else if (f->forward == INT_FORWARD_SOURCE &&
 		 hop_flow_stage(flow) == HOP_STAGE_SUPPORTED)
 		nint_source_output(in, skb, seg, sk, flow);
@@ -264,8 +270,8 @@ static void output_data(struct nint_net *in, struct sk_buff *skb, const struct h
  * Returns true for a probe, which passes here again behind a VRF. TCP's own data is not
  * acknowledged yet.
  */
-static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
-		     const struct sock *sk)
+static bool nint_is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
+			  const struct sock *sk)
 {
 	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 
@@ -273,9 +279,9 @@ static bool is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
 					    hop_peek(tcp_sk(sk)->snd_una));
 }
 
-static void output_established(struct nint_net *in, struct sk_buff *skb,
-			       const struct hop_segment *seg, struct sock *sk,
-			       const struct nf_hook_state *state)
+static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
+				    const struct hop_segment *seg, struct sock *sk,
+				    const struct nf_hook_state *state)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
@@ -284,7 +290,7 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
-	if (!flow || is_probe(skb, seg, sk))
+	if (!flow || nint_is_probe(skb, seg, sk))
 		return;
 	/*
 	 * A full socket sends, so its congestion control, if it uses telemetry, has negotiated
@@ -296,13 +302,13 @@ static void output_established(struct nint_net *in, struct sk_buff *skb,
 	if (!seg->payload_bytes)
 		nint_option_insert(in, skb, seg, flow);
 	else if (READ_ONCE(f->sk) == sk)
-		output_data(in, skb, seg, sk, flow, state);
+		nint_output_data(in, skb, seg, sk, flow, state);
 	else if (nint_should_ask(flow, skb, sk, &end_seq))
 		nint_question(in, skb, seg, sk, flow, end_seq, state);
 }
 
-static void output_handshake(struct nint_net *in, struct sk_buff *skb,
-			     const struct hop_segment *seg)
+static void nint_output_handshake(struct nint_net *in, struct sk_buff *skb,
+				  const struct hop_segment *seg)
 {
 	struct hop_flow *flow;
 
@@ -316,7 +322,7 @@ static void output_handshake(struct nint_net *in, struct sk_buff *skb,
 	if (!seg->ack)
 		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
 			   skb->skb_mstamp_ns);
-	send_handshake(in, skb, seg, flow);
+	nint_send_handshake(in, skb, seg, flow);
 }
 
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
@@ -324,11 +330,11 @@ unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 {
 	struct nint_net *in = nint_net(state->net);
 
-	if (!READ_ONCE(in->on) || !seg->tcp || seg->rst || is_transport_ipsec(skb))
+	if (!READ_ONCE(in->on) || !seg->tcp || seg->rst || nint_is_transport_ipsec(skb))
 		return NF_ACCEPT;
 	if (seg->syn)
-		output_handshake(in, skb, seg);
+		nint_output_handshake(in, skb, seg);
 	else if (hop_output_is_tcp(skb->sk))
-		output_established(in, skb, seg, skb->sk, state);
+		nint_output_established(in, skb, seg, skb->sk, state);
 	return NF_ACCEPT;
 }

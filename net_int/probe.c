@@ -23,7 +23,7 @@ void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 	hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 }
 
-static void write_v4(struct sk_buff *probe)
+static void nint_write_v4(struct sk_buff *probe)
 {
 	struct iphdr *iph = ip_hdr(probe);
 
@@ -35,7 +35,7 @@ static void write_v4(struct sk_buff *probe)
 	ip_send_check(iph);
 }
 
-static void write_v6(struct sk_buff *probe)
+static void nint_write_v6(struct sk_buff *probe)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6hdr *ip6h = ipv6_hdr(probe);
@@ -46,7 +46,7 @@ static void write_v6(struct sk_buff *probe)
 }
 
 /* With a routing header the IPv6 header has another destination than the socket. */
-static void write_csum(struct sk_buff *probe, const struct sk_buff *skb, const struct sock *sk)
+static void nint_write_csum(struct sk_buff *probe, const struct sk_buff *skb, const struct sock *sk)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		nint_control_csum_v4(probe, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
@@ -65,18 +65,19 @@ struct form {
 static const struct form plain;
 
 /* Copies the data packet's IP header and all that determines its path. */
-static void build(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
-		  struct sock *sk, const struct form *form, unsigned int slots)
+static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
+			     const struct hop_segment *seg,
+			     struct sock *sk, const struct form *form, unsigned int slots)
 {
 	nint_wrap_tcp(probe, skb, form->format, slots);
-	write_csum(probe, skb, sk);
+	nint_write_csum(probe, skb, sk);
 	if (form->marked)
 		nint_mark_sum(tcp_hdr(probe));
 	nint_wrap(probe, skb, seg, form->format, slots);
 	if (skb->protocol == htons(ETH_P_IP))
-		write_v4(probe);
+		nint_write_v4(probe);
 	else
-		write_v6(probe);
+		nint_write_v6(probe);
 	probe->protocol = skb->protocol;
 	probe->dev = skb->dev;
 	probe->priority = skb->priority;
@@ -87,7 +88,7 @@ static void build(struct sk_buff *probe, const struct sk_buff *skb, const struct
 }
 
 /* Writes the flow's request. Returns the size of the message. Context: f->lock is held. */
-static unsigned int write_control(struct nint_control *ctl, struct int_flow *f, u32 mss_bytes)
+static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
 	const u32 wnd_bytes = READ_ONCE(ask->wnd_bytes);
@@ -114,8 +115,9 @@ static unsigned int write_control(struct nint_control *ctl, struct int_flow *f, 
 }
 
 /* Decides if this data gets a probe. Context: f->lock is held. */
-static enum nint_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns, u32 seq,
-				    const struct tcp_sock *tp)
+static enum nint_turn nint_probe_turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns,
+					 u32 seq,
+					 const struct tcp_sock *tp)
 {
 	const struct nint_asker *a = &f->asker;
 	const u32 t_ns = f->ask.t_ns;
@@ -130,13 +132,13 @@ static enum nint_turn probe_turn_of(const struct int_flow *f, u64 now_ns, u64 ti
 }
 
 /* With headers in data, probes are only for the algorithm at the receiver. Context: f->lock. */
-static enum nint_turn turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns, u32 seq,
-			      const struct tcp_sock *tp)
+static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns, u32 seq,
+				   const struct tcp_sock *tp)
 {
 	if (!f->asked)
 		return INT_TURN_WAIT;
 	if (f->forward != INT_FORWARD_INBAND)
-		return probe_turn_of(f, now_ns, timeout_ns, seq, tp);
+		return nint_probe_turn_of(f, now_ns, timeout_ns, seq, tp);
 	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_reported)
 		return INT_TURN_WAIT;
 	return f->terms_reported && (u32)now_ns - f->terms_ns < INT_TERMS_PERIOD_NS ?
@@ -144,8 +146,8 @@ static enum nint_turn turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_
 }
 
 /* Returns true if the probe fits, with the extension headers of the data. */
-static bool has_room(const struct sk_buff *skb, const struct hop_segment *seg,
-		     enum nint_format format, unsigned int slots, unsigned int bytes)
+static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *seg,
+			  enum nint_format format, unsigned int slots, unsigned int bytes)
 {
 	unsigned int growth_bytes;
 
@@ -154,7 +156,7 @@ static bool has_room(const struct sk_buff *skb, const struct hop_segment *seg,
 	       dst_mtu(skb_dst(skb));
 }
 
-static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct hop_segment *seg)
+static const struct tcphdr *nint_tcp_of(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
 }
@@ -163,18 +165,18 @@ static const struct tcphdr *tcp_of(const struct sk_buff *skb, const struct hop_s
  * Returns true if more data follows immediately. The last packet of a write has PSH set. Context:
  * f->lock is held.
  */
-static bool is_followed(const struct int_flow *f, const struct sk_buff *skb,
-			const struct hop_segment *seg)
+static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb,
+			     const struct hop_segment *seg)
 {
-	return !tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
+	return !nint_tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
 /*
  * The form of the probe that leaves. Only each second one with INT-MD is marked, so that a box that
  * drops such probes does not end telemetry. Context: f->lock is held.
  */
-static struct form form_of(const struct int_flow *f, const struct sk_buff *skb,
-			   const struct hop_segment *seg, u64 now_ns)
+static struct form nint_form_of(const struct int_flow *f, const struct sk_buff *skb,
+				const struct hop_segment *seg, u64 now_ns)
 {
 	const enum nint_format format = nint_wrap_format(f, skb, seg->state, now_ns);
 
@@ -186,11 +188,11 @@ static struct form form_of(const struct int_flow *f, const struct sk_buff *skb,
 }
 
 /* Decides if it is time for a probe, and builds its contents. @form: result */
-static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
-			      const struct hop_segment *seg, const struct sock *sk,
-			      struct nint_control *ctl, struct form *form)
+static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buff *skb,
+					 const struct hop_segment *seg, const struct sock *sk,
+					 struct nint_control *ctl, struct form *form)
 {
-	u32 seq = ntohl(tcp_of(skb, seg)->seq);
+	u32 seq = ntohl(nint_tcp_of(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), timeout_ns;
 	u32 srtt_us = tcp_sk(sk)->srtt_us >> 3;
 	unsigned int bytes;
@@ -198,9 +200,9 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 
 	spin_lock_bh(&f->lock);
 	timeout_ns = nint_timeout_ns(f->ask.t_ns, srtt_us);
-	turn = turn_of(f, now_ns, timeout_ns, seq, tcp_sk(sk));
+	turn = nint_turn_of(f, now_ns, timeout_ns, seq, tcp_sk(sk));
 	if (turn == INT_TURN_SEND && f->forward != INT_FORWARD_INBAND &&
-	    nint_passes(&f->asker, now_ns, seq, is_followed(f, skb, seg)))
+	    nint_passes(&f->asker, now_ns, seq, nint_is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;
 	if (turn != INT_TURN_SEND)
 		goto out;
@@ -209,11 +211,11 @@ static enum nint_turn prepare(struct int_flow *f, const struct sk_buff *skb,
 	 * queued for many T, is in front of its SYN: the peer identifies it by its magic, and has
 	 * negotiated it.
 	 */
-	bytes = write_control(ctl, f, tcp_sk(sk)->mss_cache);
+	bytes = nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
-	*form = form_of(f, skb, seg, now_ns);
+	*form = nint_form_of(f, skb, seg, now_ns);
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
-	if (!has_room(skb, seg, form->format, f->slots, bytes)) {
+	if (!nint_has_room(skb, seg, form->format, f->slots, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
@@ -226,7 +228,7 @@ out:
 }
 
 /* The sequence number behind the data packet, which is SND.NXT after it was sent. */
-static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
+static u32 nint_seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
 {
 	return ntohl(th->seq) + seg->payload_bytes;
 }
@@ -235,9 +237,10 @@ static u32 seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
  * Sends a probe in front of @skb. @una: the sequence number behind it. Returns false if there is no
  * memory.
  */
-static bool send(const struct nint_control *ctl, struct sk_buff *skb,
-		 const struct hop_segment *seg, struct sock *sk, const struct form *form, u32 una,
-		 const struct nf_hook_state *state)
+static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
+			    const struct hop_segment *seg, struct sock *sk, const struct form *form,
+			    u32 una,
+			    const struct nf_hook_state *state)
 {
 	const unsigned int slots = int_slots(&ctl->hdr);
 	unsigned int growth_bytes, headroom_bytes;
@@ -245,12 +248,12 @@ static bool send(const struct nint_control *ctl, struct sk_buff *skb,
 
 	headroom_bytes = seg->place.offset_bytes +
 			 nint_wrap_bytes(form->format, slots, &growth_bytes);
-	probe = nint_control_alloc(tcp_of(skb, seg),
+	probe = nint_control_alloc(nint_tcp_of(skb, seg),
 				   una - nint_wrap_tcp_bytes(form->format, slots),
 				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
 	if (!probe)
 		return false;
-	build(probe, skb, seg, sk, form, slots);
+	nint_probe_build(probe, skb, seg, sk, form, slots);
 	hop_hook_pass_on(probe, state);
 	return true;
 }
@@ -259,14 +262,14 @@ static bool send(const struct nint_control *ctl, struct sk_buff *skb,
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
-	const struct tcphdr *th = tcp_of(skb, seg);
+	const struct tcphdr *th = nint_tcp_of(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
 	struct form form;
 	u32 seq;
 
-	switch (prepare(f, skb, seg, sk, &ctl, &form)) {
+	switch (nint_probe_prepare(f, skb, seg, sk, &ctl, &form)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
@@ -279,13 +282,13 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 		break;
 	}
 	/* A retransmission is behind SND.NXT. */
-	seq = after(tp->snd_nxt, seq_behind(th, seg)) ? tp->snd_nxt : seq_behind(th, seg);
+	seq = after(tp->snd_nxt, nint_seq_behind(th, seg)) ? tp->snd_nxt : nint_seq_behind(th, seg);
 	ctl.msg.seq = htonl(seq);
 	/* A receiver that reports only ratios must not reveal queues. */
 	if (READ_ONCE(in->anonymous))
 		ctl.msg.flows = 0;
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	nint_count(in, send(&ctl, skb, seg, sk, &form, tp->snd_una, state) ?
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &form, tp->snd_una, state) ?
 		       INT_COUNT_OUT_PROBE : INT_COUNT_NO_MEMORY);
 }
 
@@ -301,13 +304,13 @@ void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_se
 	const struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
 
-	if (!has_room(skb, seg, plain.format, slots,
-		      INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
+	if (!nint_has_room(skb, seg, plain.format, slots,
+			   INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	nint_control_write_question(&ctl, f->cookie, slots);
 	trace_int_header_out(&flow->key, &ctl.hdr, 0, 0);
-	nint_count(in, send(&ctl, skb, seg, sk, &plain, end_seq, state) ?
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &plain, end_seq, state) ?
 		       INT_COUNT_OUT_HANDSHAKE : INT_COUNT_NO_MEMORY);
 }

@@ -17,8 +17,9 @@
 #include "net_int.h"
 
 /* @tcp_bytes: length of the TCP header. Returns false if memory is short. */
-static bool insert_ifa(struct sk_buff *skb, const struct hop_segment *seg, unsigned int tcp_bytes,
-		       unsigned int space, unsigned int slots)
+static bool nint_insert_ifa(struct sk_buff *skb, const struct hop_segment *seg,
+			    unsigned int tcp_bytes,
+			    unsigned int space, unsigned int slots)
 {
 	u8 *packet = hop_shim_insert(skb, &seg->place, NINT_IFA_BYTES, IFA_PROTOCOL, false);
 
@@ -30,8 +31,8 @@ static bool insert_ifa(struct sk_buff *skb, const struct hop_segment *seg, unsig
 }
 
 /* Returns false if memory is short. */
-static bool insert_ioam(struct sk_buff *skb, const struct hop_segment *seg, unsigned int space,
-			unsigned int slots)
+static bool nint_insert_ioam(struct sk_buff *skb, const struct hop_segment *seg, unsigned int space,
+			     unsigned int slots)
 {
 	const unsigned int data_bytes = nint_ioam_data_bytes(slots);
 	u8 *hdr = hop_shim_insert(skb, &seg->place, ioam_insert_bytes(data_bytes, NULL),
@@ -43,7 +44,7 @@ static bool insert_ioam(struct sk_buff *skb, const struct hop_segment *seg, unsi
 }
 
 /* Adds the shim to TCP's checksum, and to the length in its pseudo-header. */
-static void update_sum(struct tcphdr *th, const struct intmd_hdr *shim)
+static void nint_source_update_sum(struct tcphdr *th, const struct intmd_hdr *shim)
 {
 	const __wsum length = (__force __wsum)htonl(INTMD_STACK_OFFSET);
 
@@ -53,8 +54,8 @@ static void update_sum(struct tcphdr *th, const struct intmd_hdr *shim)
 }
 
 /* Returns false if memory is short. */
-static bool insert_intmd(struct sk_buff *skb, const struct hop_segment *seg,
-			 unsigned int tcp_bytes, unsigned int space, unsigned int slots)
+static bool nint_insert_intmd(struct sk_buff *skb, const struct hop_segment *seg,
+			      unsigned int tcp_bytes, unsigned int space, unsigned int slots)
 {
 	const struct hop_shim_place behind = {
 		.offset_bytes = seg->place.offset_bytes + tcp_bytes,
@@ -68,13 +69,14 @@ static bool insert_intmd(struct sk_buff *skb, const struct hop_segment *seg,
 		return false;
 	intmd_write(shim, INTMD_NPT_DSCP, nint_dscp(skb), INTMD_HPCC_BITS, space, slots);
 	skb_set_transport_header(skb, seg->place.offset_bytes);
-	update_sum(tcp_hdr(skb), shim);
+	nint_source_update_sum(tcp_hdr(skb), shim);
 	nint_set_dscp(skb, nint_dscp_probe);
 	return true;
 }
 
-static bool insert(struct sk_buff *skb, const struct hop_segment *seg, enum nint_format format,
-		   unsigned int slots)
+static bool nint_source_insert(struct sk_buff *skb, const struct hop_segment *seg,
+			       enum nint_format format,
+			       unsigned int slots)
 {
 	const unsigned int space = READ_ONCE(nint_net(dev_net(skb->dev))->space);
 	const unsigned int tcp_bytes = __tcp_hdrlen(hop_segment_tcp(skb, seg));
@@ -83,11 +85,11 @@ static bool insert(struct sk_buff *skb, const struct hop_segment *seg, enum nint
 		return false;
 	switch (format) {
 	case NINT_FORMAT_IFA:
-		return insert_ifa(skb, seg, tcp_bytes, space, slots);
+		return nint_insert_ifa(skb, seg, tcp_bytes, space, slots);
 	case NINT_FORMAT_IOAM:
-		return insert_ioam(skb, seg, space, slots);
+		return nint_insert_ioam(skb, seg, space, slots);
 	default:
-		return insert_intmd(skb, seg, tcp_bytes, space, slots);
+		return nint_insert_intmd(skb, seg, tcp_bytes, space, slots);
 	}
 }
 
@@ -96,8 +98,8 @@ static bool insert(struct sk_buff *skb, const struct hop_segment *seg, enum nint
  * that look like that: an application's own hop-by-hop options and a trace do not fit into one
  * header without moving both.
  */
-static bool has_header(const struct sk_buff *skb, const struct hop_segment *seg,
-		       enum nint_format format)
+static bool nint_has_header(const struct sk_buff *skb, const struct hop_segment *seg,
+			    enum nint_format format)
 {
 	if (format == NINT_FORMAT_IOAM)
 		return seg->place.offset_bytes != sizeof(struct ipv6hdr);
@@ -108,12 +110,13 @@ static bool has_header(const struct sk_buff *skb, const struct hop_segment *seg,
  * Returns true if the packet can get a header. A GSO packet was built before the socket knew that
  * it must not.
  */
-static bool is_possible(const struct nint_net *in, const struct sk_buff *skb,
-			const struct hop_segment *seg, enum nint_format format, unsigned int slots)
+static bool nint_is_possible(const struct nint_net *in, const struct sk_buff *skb,
+			     const struct hop_segment *seg, enum nint_format format,
+			     unsigned int slots)
 {
 	unsigned int growth_bytes, bytes = nint_wrap_bytes(format, slots, &growth_bytes);
 
-	if (skb_is_gso(skb) || has_header(skb, seg, format) || !hop_shim_fits(skb, bytes) ||
+	if (skb_is_gso(skb) || nint_has_header(skb, seg, format) || !hop_shim_fits(skb, bytes) ||
 	    nint_wrap_is_hidden(format, skb, seg->state))
 		return false;
 	if (hop_output_has_room(skb, seg->payload_bytes, bytes + growth_bytes))
@@ -128,8 +131,9 @@ static bool is_possible(const struct nint_net *in, const struct sk_buff *skb,
  * before. All data of a host whose packets wait for a program (NFQUEUE) looks as if it were sent
  * again. Context: socket lock held, except in that case.
  */
-static bool is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk, u32 seq,
-		   bool possible)
+static bool nint_is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
+			u32 seq,
+			bool possible)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	bool due = false, stopped = false;
@@ -161,12 +165,12 @@ void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct h
 	const unsigned int slots = READ_ONCE(f->slots);
 	/* Retransmitted data gets none, but whether it was lost matters. */
 	const bool possible = before(seq, tcp_sk(sk)->snd_nxt) ||
-			      is_possible(in, skb, seg, format, slots);
+			      nint_is_possible(in, skb, seg, format, slots);
 
 	/* Another congestion control has just taken the flow over. */
-	if (format == NINT_FORMAT_HOPCC || !is_due(in, f, sk, seq, possible))
+	if (format == NINT_FORMAT_HOPCC || !nint_is_due(in, f, sk, seq, possible))
 		return;
-	if (!insert(skb, seg, format, slots)) {
+	if (!nint_source_insert(skb, seg, format, slots)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
 	}

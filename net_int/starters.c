@@ -10,7 +10,7 @@
 #include "net_int.h"
 
 /* Context: in->starters_lock is held. Returns the place of the device, or one that it may have. */
-static struct nint_starters **find_place(struct nint_net *in, u32 device, u64 now_ns)
+static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u64 now_ns)
 {
 	struct nint_starters **free = NULL;
 	unsigned int i;
@@ -27,9 +27,9 @@ static struct nint_starters **find_place(struct nint_net *in, u32 device, u64 no
 }
 
 /* Context: in->starters_lock is held. Returns NULL if no place is free or memory is short. */
-static struct nint_starters *get_starters(struct nint_net *in, u32 device, u64 now_ns)
+static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
 {
-	struct nint_starters **place = find_place(in, device, now_ns);
+	struct nint_starters **place = nint_find_place(in, device, now_ns);
 
 	if (!place)
 		return NULL;
@@ -60,7 +60,7 @@ u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 	u32 flows = answer ? 0 : r->counted;
 
 	spin_lock(&in->starters_lock);
-	s = get_starters(in, dev->ifindex, now_ns);
+	s = nint_get_starters(in, dev->ifindex, now_ns);
 	if (s) {
 		clipped = !nint_starters_join(s, client, r, now_ns);
 		if (answer)

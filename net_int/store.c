@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* At the sender: stores answers in the flow, where int_flow_take() reads them. */
+/* At the sender: stores answers in the flow, where nint_flow_take() reads them. */
 #include <hopcc/core/hop_flow.h>
 
 #include "net_int.h"
@@ -7,9 +7,9 @@
 
 /*
  * Returns true if hops had no room for their records. The next probes have room for all. Data has
- * it after the congestion control has reserved it: int_flow_grow(). Context: f->lock is held.
+ * it after the congestion control has reserved it: nint_flow_grow(). Context: f->lock is held.
  */
-static bool is_short(struct int_flow *f, const struct int_answer *a)
+static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
 {
 	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
 
@@ -25,7 +25,7 @@ static bool is_short(struct int_flow *f, const struct int_answer *a)
  * Stores the answer; an empty answer does not replace one that was not taken yet. Context: f->lock
  * is held.
  */
-static void keep_answer(struct int_flow *f, const struct int_answer *a)
+static void nint_keep_answer(struct int_flow *f, const struct int_answer *a)
 {
 	if (f->answers != READ_ONCE(f->taken) && nint_answer_is_empty(a))
 		return;
@@ -33,14 +33,14 @@ static void keep_answer(struct int_flow *f, const struct int_answer *a)
 	f->answer = *a;
 	f->answer_slots = min(int_slots(&a->hdr), INT_SLOTS_MAX);
 	f->answer_records = min_t(unsigned int, int_hops(&a->hdr), f->answer_slots);
-	/* int_flow_take() reads the count without the seqcount. */
+	/* nint_flow_take() reads the count without the seqcount. */
 	WRITE_ONCE(f->answers, f->answers + 1);
 	write_seqcount_end(&f->answer_changes);
 	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
 /* Returns true for a new U of hops of other vendors; our own are reported without hops. */
-static bool has_foreign_u(const struct int_answer *a)
+static bool nint_has_foreign_u(const struct int_answer *a)
 {
 	return a->kind == INT_ANSWER_RATIO && a->hops && a->tau_ns;
 }
@@ -64,9 +64,10 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
 		nint_source_answered(&f->source, id, f->asker.id,
-				     marked || f->format != NINT_FORMAT_INTMD, has_foreign_u(a));
-		lacks_records = is_short(f, a);
-		keep_answer(f, a);
+				     marked || f->format != NINT_FORMAT_INTMD,
+				     nint_has_foreign_u(a));
+		lacks_records = nint_is_short(f, a);
+		nint_keep_answer(f, a);
 	}
 	spin_unlock_bh(&f->lock);
 	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :

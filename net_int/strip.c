@@ -40,7 +40,7 @@ void nint_set_dscp(struct sk_buff *skb, u8 dscp)
 }
 
 /* Returns true if TCP's checksum is wrong for a segment of @bytes that add up to @sum. */
-static bool is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum sum)
+static bool nint_is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum sum)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return tcp_v4_check(bytes, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, sum);
@@ -63,27 +63,27 @@ bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, uns
 	/* The device that sends it was to compute the checksum. */
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		return false;
-	return is_wrong(skb, tcp_bytes + payload_bytes,
-			csum_block_add(skb_checksum(skb, tcp_at, tcp_bytes, 0),
-				       skb_checksum(skb, payload_at, payload_bytes, 0),
-				       tcp_bytes));
+	return nint_is_wrong(skb, tcp_bytes + payload_bytes,
+			     csum_block_add(skb_checksum(skb, tcp_at, tcp_bytes, 0),
+					    skb_checksum(skb, payload_at, payload_bytes, 0),
+					    tcp_bytes));
 }
 
 /* Returns true if TCP's checksum has the mark of data with INT-MD of this module. */
-static bool is_marked(const struct sk_buff *skb, unsigned int tcp_at)
+static bool nint_is_marked(const struct sk_buff *skb, unsigned int tcp_at)
 {
 	const unsigned int bytes = skb->len - tcp_at;
 
-	return !is_wrong(skb, bytes, csum_add(skb_checksum(skb, tcp_at, bytes, 0),
-					      NINT_SUM_MARK));
+	return !nint_is_wrong(skb, bytes, csum_add(skb_checksum(skb, tcp_at, bytes, 0),
+						   NINT_SUM_MARK));
 }
 
 /*
  * Returns the flow that uses the telemetry of a TCP segment with data or without, or NULL. Its peer
  * has asked, so that the algorithm has its parameters. Context: RCU read lock.
  */
-static struct int_flow *reader_of(struct sk_buff *skb, const struct tcphdr *th,
-				  unsigned int payload_bytes)
+static struct int_flow *nint_reader_of(struct sk_buff *skb, const struct tcphdr *th,
+				       unsigned int payload_bytes)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -113,7 +113,7 @@ void nint_read_ioam_data(struct nint_net *in, struct sk_buff *skb, unsigned int 
 	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
 	    !nint_reads(in, TLM_IOAM))
 		return;
-	f = reader_of(skb, th, skb->len - payload_at);
+	f = nint_reader_of(skb, th, skb->len - payload_at);
 	if (!f)
 		return;
 	if (hop_input_is_mangled(skb, th))
@@ -123,7 +123,7 @@ void nint_read_ioam_data(struct nint_net *in, struct sk_buff *skb, unsigned int 
 }
 
 /* TCP's checksum was verified, or corrected for what was removed. */
-static void set_verified(struct sk_buff *skb)
+static void nint_set_verified(struct sk_buff *skb)
 {
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		return;
@@ -132,8 +132,8 @@ static void set_verified(struct sk_buff *skb)
 }
 
 /* IFA: reads the metadata of a TCP segment. Returns true if TCP's checksum was verified. */
-static bool read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
-		     const struct ifa_view *v)
+static bool nint_read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
+			  const struct ifa_view *v)
 {
 	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
 	const unsigned int payload_at = ifa_at + v->stack_offset + v->stack_bytes;
@@ -141,8 +141,8 @@ static bool read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_
 
 	if (v->next != IFA_NEXT_TCP)
 		return false;
-	f = reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
-		      skb->len - payload_at);
+	f = nint_reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
+			   skb->len - payload_at);
 	if (!f)
 		return false;
 	if (nint_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
@@ -155,7 +155,7 @@ static bool read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_
 }
 
 /* Without the headers removed, the stack would refuse the packet, or TCP read them as data. */
-static unsigned int fail(const struct nint_net *in, int err, unsigned int bad_length)
+static unsigned int nint_strip_fail(const struct nint_net *in, int err, unsigned int bad_length)
 {
 	nint_count(in, err == -ENOMEM ? INT_COUNT_NO_MEMORY : bad_length);
 	return err == -ENOMEM ? NF_DROP : NF_ACCEPT;
@@ -179,16 +179,16 @@ unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
 	}
 	/* Else only one of both headers would be removed. */
 	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + IFA_HDR_BYTES))
-		return fail(in, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
+		return nint_strip_fail(in, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
-		return fail(in, -ENOMEM, 0);
-	verified = read_ifa(in, skb, place->offset_bytes, v);
+		return nint_strip_fail(in, -ENOMEM, 0);
+	verified = nint_read_ifa(in, skb, place->offset_bytes, v);
 	err = hop_shim_strip_behind(skb, place, IFA_HDR_BYTES + v->l4_bytes, v->shim_bytes) ?:
 	      hop_shim_strip(skb, place, IFA_HDR_BYTES, v->next);
 	if (err)
-		return fail(in, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
+		return nint_strip_fail(in, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
 	if (verified)
-		set_verified(skb);
+		nint_set_verified(skb);
 	nint_count(in, INT_COUNT_IN_IFA_DATA);
 	return NF_ACCEPT;
 }
@@ -202,7 +202,7 @@ enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned 
 {
 	if (!hop_input_is_mangled(skb, (const struct tcphdr *)(skb->data + tcp_at)))
 		return NINT_SUM_WHOLE;
-	if (is_marked(skb, tcp_at))
+	if (nint_is_marked(skb, tcp_at))
 		return NINT_SUM_MARKED;
 	return nint_is_mangled_without(skb, tcp_at, tcp_bytes, tcp_at + tcp_bytes + shim_bytes) ?
 		NINT_SUM_NOTHING : NINT_SUM_ORIGINAL;
@@ -212,8 +212,8 @@ enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned 
  * Subtracts the shim, of @bytes at @shim, from TCP's checksum, and from the length in its
  * pseudo-header, which is all that the field has of a checksum that the device computes.
  */
-static void update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *shim,
-		       unsigned int bytes)
+static void nint_strip_update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *shim,
+				  unsigned int bytes)
 {
 	const __wsum length = (__force __wsum)htonl(bytes);
 
@@ -225,8 +225,9 @@ static void update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *s
 }
 
 /* Removes INT-MD from a packet whose headers are writable. Returns 0 or -EINVAL. */
-static int strip_intmd(struct sk_buff *skb, const struct hop_shim_place *place,
-		       unsigned int tcp_bytes, const struct intmd_view *v, enum nint_sum sum)
+static int nint_strip_intmd_header(struct sk_buff *skb, const struct hop_shim_place *place,
+				   unsigned int tcp_bytes, const struct intmd_view *v,
+				   enum nint_sum sum)
 {
 	struct tcphdr *th = (struct tcphdr *)(skb->data + place->offset_bytes);
 	const __sum16 check = th->check;
@@ -235,23 +236,23 @@ static int strip_intmd(struct sk_buff *skb, const struct hop_shim_place *place,
 	if (sum == NINT_SUM_MARKED)
 		th->check = csum_fold(csum_sub(~csum_unfold(th->check), NINT_SUM_MARK));
 	if (sum != NINT_SUM_ORIGINAL)
-		update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
+		nint_strip_update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
 	err = hop_shim_strip_behind(skb, place, tcp_bytes, v->shim_bytes);
 	if (err) {
 		th->check = check;
 		return err;
 	}
 	nint_set_dscp(skb, v->original);
-	set_verified(skb);
+	nint_set_verified(skb);
 	return 0;
 }
 
-static void read_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
-		       unsigned int tcp_bytes, const struct intmd_view *v)
+static void nint_read_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+			    unsigned int tcp_bytes, const struct intmd_view *v)
 {
 	const unsigned int shim_at = tcp_at + tcp_bytes;
-	struct int_flow *f = reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
-				       skb->len - shim_at - v->shim_bytes);
+	struct int_flow *f = nint_reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
+					    skb->len - shim_at - v->shim_bytes);
 
 	if (f && nint_tlm_read_intmd(in, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM))
 		nint_tlm_from_data(f);
@@ -285,7 +286,7 @@ unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,
 		return NF_DROP;
 	}
 	if (skb_ensure_writable(skb, tcp_at + tcp_bytes + v->shim_bytes))
-		return fail(in, -ENOMEM, 0);
+		return nint_strip_fail(in, -ENOMEM, 0);
 	sum = nint_intmd_sum(skb, tcp_at, tcp_bytes, v->shim_bytes);
 	if (sum == NINT_SUM_NOTHING) {
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
@@ -295,10 +296,10 @@ unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,
 		consume_skb(skb);
 		return NF_STOLEN;
 	}
-	read_intmd(in, skb, tcp_at, tcp_bytes, v);
-	err = strip_intmd(skb, place, tcp_bytes, v, sum);
+	nint_read_intmd(in, skb, tcp_at, tcp_bytes, v);
+	err = nint_strip_intmd_header(skb, place, tcp_bytes, v, sum);
 	if (err)
-		return fail(in, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
+		return nint_strip_fail(in, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
 	nint_count(in, INT_COUNT_IN_INTMD_DATA);
 	return NF_ACCEPT;
 }

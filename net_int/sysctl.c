@@ -17,7 +17,7 @@ static unsigned int nint_format_max = NINT_FORMATS - 1;
 static unsigned int nint_space_max = INT_SPACE_MAX;
 
 /* Returns a new key, NULL for none, or an error. */
-static struct nint_key *parse_key(const char *digits)
+static struct nint_key *nint_parse_key(const char *digits)
 {
 	u8 bytes[sizeof(siphash_key_t)];
 	__le64 words[2];
@@ -37,7 +37,7 @@ static struct nint_key *parse_key(const char *digits)
 	return key;
 }
 
-static void print_key(const struct nint_net *in, char *digits)
+static void nint_print_key(const struct nint_net *in, char *digits)
 {
 	__le64 words[2];
 	const struct nint_key *key;
@@ -55,7 +55,7 @@ static void print_key(const struct nint_net *in, char *digits)
 }
 
 /* The key is 32 hex digits, the bytes of SipHash's key in order; an empty string means no key. */
-static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int nint_set_key(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	struct nint_net *in = container_of(table->data, struct nint_net, key);
 	char digits[INT_KEY_DIGITS + 2];
@@ -63,11 +63,11 @@ static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len
 	struct nint_key *key;
 	int err;
 
-	print_key(in, digits);
+	nint_print_key(in, digits);
 	err = proc_dostring(&one, write, buffer, len, pos);
 	if (err || !write)
 		return err;
-	key = parse_key(strim(digits));
+	key = nint_parse_key(strim(digits));
 	if (IS_ERR(key))
 		return PTR_ERR(key);
 	key = unrcu_pointer(xchg(&in->key, RCU_INITIALIZER(key)));
@@ -76,7 +76,7 @@ static int set_key(compat_ctl_table *table, int write, void *buffer, size_t *len
 	return 0;
 }
 
-static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int nint_set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	return hop_hook_knob(table, write, buffer, len, pos, nint_hook,
 			     container_of(table->data, struct nint_net, on));
@@ -97,7 +97,7 @@ static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len,
 
 /* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
-	INT_KNOB_BY(set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
+	INT_KNOB_BY(nint_set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
 	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_reverse", reverse, SYSCTL_ZERO, SYSCTL_ONE),
 	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &nint_slots_max),
@@ -120,7 +120,7 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 		.procname	= "int_key",
 		.data		= hop_sysctl_at(struct nint_net, key),
 		.mode		= 0600,
-		.proc_handler	= set_key,
+		.proc_handler	= nint_set_key,
 		.extra2		= hop_sysctl_words("KEY, 32 hexadecimal digits, or nothing"),
 	},
 	{ }

@@ -12,7 +12,7 @@
 #include "net_int.h"
 
 /* Context: f->lock is held. Returns NULL if memory is short or the flow is about to be freed. */
-static struct nint_foreign *get_foreign(struct int_flow *f)
+static struct nint_foreign *nint_get_foreign(struct int_flow *f)
 {
 	if (!f->foreign && !f->stopped)
 		f->foreign = kzalloc(sizeof(*f->foreign), GFP_ATOMIC | __GFP_ACCOUNT);
@@ -34,8 +34,8 @@ void nint_tlm_stop(struct int_flow *f)
 }
 
 /* Reduces the metadata to records. @count: counter of success. Context: RCU read lock. */
-static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_stack *s,
-		    unsigned int count)
+static bool nint_tlm_collect(struct nint_net *in, struct int_flow *f, const struct tlm_stack *s,
+			     unsigned int count)
 {
 	const struct nint_table *t = rcu_dereference(in->table);
 	struct nint_foreign *foreign;
@@ -44,7 +44,7 @@ static bool collect(struct nint_net *in, struct int_flow *f, const struct tlm_st
 	if (!t)
 		return false;
 	spin_lock_bh(&f->lock);
-	foreign = get_foreign(f);
+	foreign = nint_get_foreign(f);
 	if (foreign) {
 		nint_tlm_use_table(&foreign->t, t->generation, t->trust_idle);
 		whole = tlm_collect(&foreign->t.path, &t->t, s);
@@ -86,7 +86,7 @@ bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned
 	if (!v.hops && !(v.flags & IOAM_FLAG_OVERFLOW))
 		return false;
 	tlm_stack_ioam(&s, &v, hdr);
-	return collect(in, f, &s, count);
+	return nint_tlm_collect(in, f, &s, count);
 }
 
 /* @packet: the packet, linear, from the IFA header. Returns true as nint_tlm_read_ioam(). */
@@ -98,7 +98,7 @@ bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *
 	if (!v->stack_bytes && v->hop_limit)
 		return false;
 	tlm_stack_ifa(&s, v, packet);
-	return collect(in, f, &s, count);
+	return nint_tlm_collect(in, f, &s, count);
 }
 
 /* @shim: the packet, linear, from the shim. Returns true as nint_tlm_read_ioam(). */
@@ -110,10 +110,10 @@ bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const 
 	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
 		return false;
 	tlm_stack_intmd(&s, v, shim);
-	return collect(in, f, &s, count);
+	return nint_tlm_collect(in, f, &s, count);
 }
 
-static void count_news(const struct nint_net *in, enum nint_tlm_news news)
+static void nint_count_news(const struct nint_net *in, enum nint_tlm_news news)
 {
 	static const u8 counts[] = {
 		[NINT_TLM_NO_LAYOUT] = INT_COUNT_TLM_NO_LAYOUT,
@@ -180,7 +180,9 @@ bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_a
 	}
 	before = foreign->t.v.implausible;
 	if (arrival->traced || foreign->data_is_new)
-		count_news(in, nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s, reply));
+		nint_count_news(in,
+				nint_tlm_update(&foreign->t, &f->receiver, arrival->hdr, &s,
+						reply));
 	else
 		nint_tlm_reply(&foreign->t, &f->receiver, arrival->hdr, now_ns, false, reply);
 	foreign->data_is_new = false;

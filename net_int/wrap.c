@@ -17,7 +17,7 @@
 #include "net_int.h"
 
 /* Returns the hop-by-hop header of a packet with data, or NULL; skb->data is at the IPv6 header. */
-static const u8 *old_options(const struct sk_buff *skb)
+static const u8 *nint_old_options(const struct sk_buff *skb)
 {
 	return ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP ? skb->data + sizeof(struct ipv6hdr) : NULL;
 }
@@ -54,7 +54,7 @@ enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff
 	    nint_wrap_is_hidden(f->format, skb, state))
 		return NINT_FORMAT_HOPCC;
 	if (f->format == NINT_FORMAT_IOAM &&
-	    ioam_insert_bytes(nint_ioam_data_bytes(f->slots), old_options(skb)) >
+	    ioam_insert_bytes(nint_ioam_data_bytes(f->slots), nint_old_options(skb)) >
 	    IOAM_HBH_MAX_BYTES)
 		return NINT_FORMAT_HOPCC;
 	return f->format;
@@ -82,7 +82,7 @@ unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
 	}
 }
 
-static void push(struct sk_buff *probe, const void *from, unsigned int bytes)
+static void nint_wrap_push(struct sk_buff *probe, const void *from, unsigned int bytes)
 {
 	memcpy(skb_push(probe, bytes), from, bytes);
 }
@@ -102,7 +102,7 @@ void nint_write_ifa(u8 *packet, unsigned int tcp_bytes, unsigned int space, unsi
 		     IFA_HOP_LIMIT_OFF);
 }
 
-static void push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
+static void nint_push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
 {
 	nint_write_ifa(skb_push(probe, NINT_IFA_BYTES), sizeof(struct tcphdr), space, slots);
 	skb_reset_transport_header(probe);
@@ -138,20 +138,20 @@ void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_f
 }
 
 /* The IPv6 header, and options with a trace in front of or instead of those of @skb. */
-static void push_ioam(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
-		      unsigned int space, unsigned int slots)
+static void nint_push_ioam(struct sk_buff *probe, const struct sk_buff *skb, unsigned int ip_bytes,
+			   unsigned int space, unsigned int slots)
 {
 	const unsigned int data_bytes = nint_ioam_data_bytes(slots);
 	unsigned int first_bytes = sizeof(struct ipv6hdr);
-	const u8 *old = old_options(skb);
+	const u8 *old = nint_old_options(skb);
 	u8 *hdr;
 
 	if (old)
 		first_bytes += (old[1] + 1) * 8;
-	push(probe, skb->data + first_bytes, ip_bytes - first_bytes);
+	nint_wrap_push(probe, skb->data + first_bytes, ip_bytes - first_bytes);
 	hdr = skb_push(probe, ioam_insert_bytes(data_bytes, old));
 	ioam_insert(hdr, old, ipv6_hdr(skb)->nexthdr, space, IOAM_HPCC_BITS, data_bytes);
-	push(probe, skb->data, sizeof(struct ipv6hdr));
+	nint_wrap_push(probe, skb->data, sizeof(struct ipv6hdr));
 	skb_reset_network_header(probe);
 	ipv6_hdr(probe)->nexthdr = NEXTHDR_HOP;
 }
@@ -166,12 +166,12 @@ void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct ho
 	const unsigned int space = READ_ONCE(nint_net(dev_net(skb->dev))->space);
 
 	if (format == NINT_FORMAT_IOAM) {
-		push_ioam(probe, skb, seg->place.offset_bytes, space, slots);
+		nint_push_ioam(probe, skb, seg->place.offset_bytes, space, slots);
 		return;
 	}
 	if (format == NINT_FORMAT_IFA)
-		push_ifa(probe, space, slots);
-	push(probe, skb->data, seg->place.offset_bytes);
+		nint_push_ifa(probe, space, slots);
+	nint_wrap_push(probe, skb->data, seg->place.offset_bytes);
 	skb_reset_network_header(probe);
 	if (format == NINT_FORMAT_IFA)
 		skb_network_header(probe)[seg->place.name_bytes] = IFA_PROTOCOL;

@@ -22,8 +22,8 @@ static const struct hop_stage_counts nxcp_stage_counts = {
 	.reset = XCP_COUNT_RESET,
 };
 
-static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-		       enum hop_stage to)
+static void nxcp_note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+			    enum hop_stage to)
 {
 	struct nxcp_net *xn = nxcp_net(flow->key.net);
 
@@ -34,7 +34,7 @@ static void note_stage(const struct hop_flow *flow, enum hop_stage from, enum ho
 }
 
 /* A flow has one user: on a switch, the old congestion control closes before the new one opens. */
-static bool take_part(struct xcp_flow *xf, struct sock *sk)
+static bool nxcp_take_part(struct xcp_flow *xf, struct sock *sk)
 {
 	bool taken;
 
@@ -66,7 +66,7 @@ void nxcp_flow_make_room(struct sock *sk, void *flow)
 }
 
 /* The congestion control reserves its own room. */
-static void take_room_back(struct sock *sk, struct xcp_flow *xf)
+static void nxcp_take_room_back(struct sock *sk, struct xcp_flow *xf)
 {
 	if (!xf->room)
 		return;
@@ -81,7 +81,7 @@ static void nxcp_flow_leave(struct sock *sk, void *flow)
 	struct xcp_flow *xf = flow;
 
 	if (xf->sk == sk)
-		take_room_back(sk, xf);
+		nxcp_take_room_back(sk, xf);
 }
 
 static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
@@ -90,17 +90,17 @@ const struct hop_flow_kind nxcp_flow_kind = {
 	.state_bytes = sizeof(struct xcp_flow),
 	.entries = &nxcp_flow_entries,
 	.start = nxcp_flow_start,
-	.changed = note_stage,
+	.changed = nxcp_note_stage,
 	.leave = nxcp_flow_leave,
 };
 
-static void enter_sock(struct sock *sk, struct xcp_flow *xf)
+static void nxcp_enter_sock(struct sock *sk, struct xcp_flow *xf)
 {
-	take_room_back(sk, xf);
+	nxcp_take_room_back(sk, xf);
 	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
 }
 
-struct xcp_flow *xcp_flow_open(struct sock *sk)
+struct xcp_flow *nxcp_flow_open(struct sock *sk)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -115,30 +115,30 @@ struct xcp_flow *xcp_flow_open(struct sock *sk)
 		goto out;
 	hop_flow_settle(flow);
 	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
-	if (take_part(hop_flow_state(flow), sk))
+	if (nxcp_take_part(hop_flow_state(flow), sk))
 		xf = hop_flow_state(flow);
 	else
 		hop_flow_put(flow);
 out:
 	rcu_read_unlock();
 	if (xf)
-		enter_sock(sk, xf);
+		nxcp_enter_sock(sk, xf);
 	return xf;
 }
-EXPORT_SYMBOL_GPL(xcp_flow_open);
+EXPORT_SYMBOL_GPL(nxcp_flow_open);
 
-enum xcp_peer xcp_flow_ask(struct sock *sk)
+enum nxcp_peer nxcp_flow_ask(struct sock *sk)
 {
 	struct nxcp_net *xn = nxcp_net(sock_net(sk));
 	struct hop_flow_key key;
 
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	return xcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
-				       !hop_is_unsupported(&xn->unsupported, &key.peer)));
+	return nxcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
+					!hop_is_unsupported(&xn->unsupported, &key.peer)));
 }
-EXPORT_SYMBOL_GPL(xcp_flow_ask);
+EXPORT_SYMBOL_GPL(nxcp_flow_ask);
 
-void xcp_flow_close(struct xcp_flow *flow)
+void nxcp_flow_close(struct xcp_flow *flow)
 {
 	struct sock *sk = flow->sk;
 
@@ -148,24 +148,24 @@ void xcp_flow_close(struct xcp_flow *flow)
 	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
-EXPORT_SYMBOL_GPL(xcp_flow_close);
+EXPORT_SYMBOL_GPL(nxcp_flow_close);
 
-struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow)
+struct xcp_feedback nxcp_flow_take_feedback(struct xcp_flow *flow)
 {
 	struct xcp_feedback feedback;
 
 	feedback.bytes_ps = nxcp_take(&flow->vars, &feedback.headers);
 	return feedback;
 }
-EXPORT_SYMBOL_GPL(xcp_flow_take_feedback);
+EXPORT_SYMBOL_GPL(nxcp_flow_take_feedback);
 
-void xcp_flow_count_excess(struct xcp_flow *flow)
+void nxcp_flow_count_excess(struct xcp_flow *flow)
 {
 	nxcp_count(nxcp_net(sock_net(flow->sk)), XCP_COUNT_IN_EXCESS);
 }
-EXPORT_SYMBOL_GPL(xcp_flow_count_excess);
+EXPORT_SYMBOL_GPL(nxcp_flow_count_excess);
 
-bool xcp_flow_was_asked(struct xcp_flow *flow)
+bool nxcp_flow_was_asked(struct xcp_flow *flow)
 {
 	bool asked;
 
@@ -174,10 +174,10 @@ bool xcp_flow_was_asked(struct xcp_flow *flow)
 	spin_unlock_bh(&flow->lock);
 	return asked;
 }
-EXPORT_SYMBOL_GPL(xcp_flow_was_asked);
+EXPORT_SYMBOL_GPL(nxcp_flow_was_asked);
 
-enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow)
+enum nxcp_peer nxcp_flow_peer(const struct xcp_flow *flow)
 {
-	return xcp_peer(hop_flow_state_stage(flow));
+	return nxcp_peer(hop_flow_state_stage(flow));
 }
-EXPORT_SYMBOL_GPL(xcp_flow_peer);
+EXPORT_SYMBOL_GPL(nxcp_flow_peer);

@@ -15,23 +15,23 @@
 /* False until module init completes, and again from the start of module exit */
 static bool merging;
 
-static bool may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
+static bool nxcp_gro_may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
 {
 	return nxcp_may_merge(held, held_pkts, header, pkts);
 }
 
-static void merge(void *held, u32 held_pkts, const void *header, u32 pkts)
+static void nxcp_gro_merge(void *held, u32 held_pkts, const void *header, u32 pkts)
 {
 	nxcp_merge(held, held_pkts, header, pkts);
 }
 
 static const struct hop_gro_kind nxcp_gro = {
-	.may_merge = may_merge,
-	.merge = merge,
+	.may_merge = nxcp_gro_may_merge,
+	.merge = nxcp_gro_merge,
 };
 
 /* Return: a header in front of TCP that may be merged, or NULL */
-static const struct xcp_hdr *read_header(struct sk_buff *skb)
+static const struct xcp_hdr *nxcp_gro_read_header(struct sk_buff *skb)
 {
 	const struct xcp_hdr *h;
 
@@ -48,10 +48,11 @@ static const struct xcp_hdr *read_header(struct sk_buff *skb)
 	return h->flags & XCP_FLAG_SUM && !skb_is_gso(skb) ? NULL : h;
 }
 
-static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
-			       const struct net_offload *tcp)
+static struct sk_buff *nxcp_gro_receive(struct list_head *head, struct sk_buff *skb,
+					const struct net_offload *tcp)
 {
-	const struct xcp_hdr *h = tcp && tcp->callbacks.gro_receive ? read_header(skb) : NULL;
+	const struct xcp_hdr *h = tcp &&
+				  tcp->callbacks.gro_receive ? nxcp_gro_read_header(skb) : NULL;
 
 	if (h)
 		return hop_gro_receive(head, skb, h, sizeof(*h), tcp, &nxcp_gro);
@@ -59,30 +60,30 @@ static struct sk_buff *receive(struct list_head *head, struct sk_buff *skb,
 	return NULL;
 }
 
-static int complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
+static int nxcp_complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
 {
 	return tcp ? hop_gro_complete(skb, at_bytes + XCP_HDR_BYTES, tcp) : -ENOENT;
 }
 
 struct sk_buff *nxcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
 {
-	return receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+	return nxcp_gro_receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 int nxcp_gro_complete_v4(struct sk_buff *skb, int at_bytes)
 {
-	return complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+	return nxcp_complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
 struct sk_buff *nxcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
 {
-	return receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+	return nxcp_gro_receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
 int nxcp_gro_complete_v6(struct sk_buff *skb, int at_bytes)
 {
-	return complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+	return nxcp_complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 #endif
 

@@ -16,12 +16,12 @@
 #include "net_xcp.h"
 #include "xcp_merge.h"
 
-static struct xcp_hdr *header_of(const struct sk_buff *seg)
+static struct xcp_hdr *nxcp_header_of(const struct sk_buff *seg)
 {
 	return (struct xcp_hdr *)(skb_transport_header(seg) - sizeof(struct xcp_hdr));
 }
 
-static void share_out(struct sk_buff *segs)
+static void nxcp_share_out(struct sk_buff *segs)
 {
 	struct nxcp_rest rest;
 	struct sk_buff *seg;
@@ -29,24 +29,24 @@ static void share_out(struct sk_buff *segs)
 
 	for (seg = segs; seg; seg = seg->next)
 		segs_pkts++;
-	rest = nxcp_split(header_of(segs), segs_pkts);
+	rest = nxcp_split(nxcp_header_of(segs), segs_pkts);
 	for (seg = segs; seg; seg = seg->next)
-		nxcp_write_segment(header_of(seg), &rest);
+		nxcp_write_segment(nxcp_header_of(seg), &rest);
 }
 
-static void answer_once(struct sk_buff *segs)
+static void nxcp_answer_once(struct sk_buff *segs)
 {
 	struct sk_buff *seg;
 
 	for (seg = segs->next; seg; seg = seg->next)
-		header_of(seg)->reverse = 0;
+		nxcp_header_of(seg)->reverse = 0;
 }
 
 /*
  * skb->data is at our header when a device or a tunnel segments; a forged GSO packet may have
  * anything there.
  */
-static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tcp)
+static struct sk_buff *nxcp_gso_segment(struct sk_buff *skb, const struct net_offload *tcp)
 {
 	const struct xcp_hdr *h = NULL;
 	struct sk_buff *segs;
@@ -58,15 +58,15 @@ static struct sk_buff *segment(struct sk_buff *skb, const struct net_offload *tc
 	segs = hop_shim_segment(skb, sizeof(*h), tcp);
 	if (IS_ERR_OR_NULL(segs))
 		return segs;
-	answer_once(segs);
-	if (header_of(segs)->flags & XCP_FLAG_SUM)
-		share_out(segs);
+	nxcp_answer_once(segs);
+	if (nxcp_header_of(segs)->flags & XCP_FLAG_SUM)
+		nxcp_share_out(segs);
 	return segs;
 }
 
 static struct sk_buff *nxcp_gso_v4(struct sk_buff *skb, netdev_features_t features)
 {
-	return segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
+	return nxcp_gso_segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
 }
 
 static const struct net_offload nxcp_offload_v4 = {
@@ -80,7 +80,7 @@ static const struct net_offload nxcp_offload_v4 = {
 #if IS_ENABLED(CONFIG_IPV6)
 static struct sk_buff *nxcp_gso_v6(struct sk_buff *skb, netdev_features_t features)
 {
-	return segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
+	return nxcp_gso_segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
 }
 
 static const struct net_offload nxcp_offload_v6 = {

@@ -20,13 +20,13 @@ static const struct hop_carrier nxcp_carrier = {
 int nxcp_hook(void *state)
 {
 	struct nxcp_net *xn = state;
-	const struct hop_hook_wish wish = {
+	const struct hop_hook_request request = {
 		.protocol = nxcp_protocol,
 		.all = xn->on && (xn->tunnel || xn->ipsec),
 	};
-	int err = wish.all ? nxcp_sent_start(xn) : 0;
+	int err = request.all ? nxcp_sent_start(xn) : 0;
 
-	return err ?: hop_hook_start(xn->net, &nxcp_carrier, &wish);
+	return err ?: hop_hook_start(xn->net, &nxcp_carrier, &request);
 }
 
 void nxcp_unhook(struct net *net)

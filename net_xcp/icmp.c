@@ -15,8 +15,9 @@
 #include "xcp_quoted.h"
 
 /* Return: true if the error is handled and must not be passed on. */
-static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const struct tcphdr *th,
-		    enum hop_icmp_decision decision)
+static bool nxcp_end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key,
+			 const struct tcphdr *th,
+			 enum hop_icmp_decision decision)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	bool refused, done;
@@ -30,23 +31,24 @@ static bool end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key, const s
 }
 
 /* The error quotes a TCP segment. Return: true if it is handled and must not be passed on. */
-static bool learn_from_tcp(struct nxcp_net *xn, const struct sk_buff *skb, const struct tcphdr *th,
-			   enum hop_icmp_decision decision)
+static bool nxcp_learn_from_tcp(struct nxcp_net *xn, const struct sk_buff *skb,
+				const struct tcphdr *th,
+				enum hop_icmp_decision decision)
 {
 	struct hop_flow_key key;
 
 	if (decision == HOP_ICMP_NEXT)
 		return false;
 	hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
-	return end_xcp(xn, &key, th, decision);
+	return nxcp_end_xcp(xn, &key, th, decision);
 }
 
 /*
  * The error quotes a tunnel's packet. @offset_bytes: from skb->data to our quoted header. Return:
  * true if it is handled; errors from filters are left to the tunnel.
  */
-static bool learn_from_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
-			      unsigned int offset_bytes, enum hop_icmp_decision decision)
+static bool nxcp_learn_from_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
+				   unsigned int offset_bytes, enum hop_icmp_decision decision)
 {
 	if (decision != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
 		return false;
@@ -61,8 +63,8 @@ static bool learn_from_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
  * Return: the protocol that must receive the error, whose header is quoted after ours; 0 if it is
  * not quoted or the error is already handled.
  */
-static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-		      enum hop_icmp_decision decision)
+static u8 nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			   enum hop_icmp_decision decision)
 {
 	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	const struct xcp_hdr *h = nxcp_quoted(skb, offset_bytes, nxcp_protocol);
@@ -73,9 +75,9 @@ static u8 read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 		return 0;
 	}
 	if (h->protocol == IPPROTO_TCP)
-		done = learn_from_tcp(xn, skb, (const struct tcphdr *)(h + 1), decision);
+		done = nxcp_learn_from_tcp(xn, skb, (const struct tcphdr *)(h + 1), decision);
 	else
-		done = learn_from_tunnel(xn, skb, offset_bytes, decision);
+		done = nxcp_learn_from_tunnel(xn, skb, offset_bytes, decision);
 	if (done)
 		return 0;
 	nxcp_count(xn, XCP_COUNT_ICMP);
@@ -90,7 +92,7 @@ int nxcp_icmp_v4(struct sk_buff *skb, u32 info)
 
 	if (iph->version != 4 || iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
-	next = read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
+	next = nxcp_read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
 	return next ? hop_icmp_report_v4(skb, info, next, XCP_HDR_BYTES) : 0;
 }
 
@@ -99,7 +101,7 @@ int nxcp_icmp_v4(struct sk_buff *skb, u32 info)
 int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
 		 int offset, __be32 info)
 {
-	u8 next = read_quoted(skb, offset, hop_icmp_check_v6(type, code));
+	u8 next = nxcp_read_quoted(skb, offset, hop_icmp_check_v6(type, code));
 	const struct inet6_protocol *protocol = rcu_dereference(inet6_protos[next]);
 
 	if (!next || !protocol || !protocol->err_handler)

@@ -7,10 +7,10 @@
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only if the connection has negotiated XCP. A SYN negotiates, and so does any
- * segment within the windows of an established connection. See check() for what is dropped.
- * Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the stack. The
- * filters behind this hook see TCP; for filters before it, see hop_filter_misses_input() and
- * hop_input_show().
+ * segment within the windows of an established connection. See nxcp_input_check() for what is
+ * dropped. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the
+ * stack. The filters behind this hook see TCP; for filters before it, see hop_filter_misses_input()
+ * and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
@@ -33,7 +33,7 @@ struct nxcp_arrival {
 	struct hop_flow *flow;
 };
 
-static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
+static void nxcp_receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
@@ -54,7 +54,7 @@ static void receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
 }
 
 /* Return: the flow of an established connection, or NULL, counted, if it cannot have one */
-static struct hop_flow *open_late(struct nxcp_net *xn, const struct hop_flow_key *key)
+static struct hop_flow *nxcp_open_late(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
 	struct hop_flow *flow;
 
@@ -69,9 +69,9 @@ static struct hop_flow *open_late(struct nxcp_net *xn, const struct hop_flow_key
 }
 
 /* The peer selected XCP after the handshake. */
-static void receive_question(struct nxcp_net *xn, const struct hop_flow_key *key)
+static void nxcp_receive_question(struct nxcp_net *xn, const struct hop_flow_key *key)
 {
-	if (open_late(xn, key))
+	if (nxcp_open_late(xn, key))
 		hop_input_answer_now(key);
 }
 
@@ -80,17 +80,18 @@ static void receive_question(struct nxcp_net *xn, const struct hop_flow_key *key
  * XCP, and this end has lost the flow, for example to newer half-open ones. Without feedback the
  * peer's window would never change.
  */
-static struct hop_flow *open_again(struct nxcp_net *xn, const struct hop_flow_key *key,
-				   const struct tcphdr *th, unsigned int payload_bytes)
+static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct hop_flow_key *key,
+					const struct tcphdr *th, unsigned int payload_bytes)
 {
 	if (hop_input_is_expected(key, th, payload_bytes))
-		return open_late(xn, key);
+		return nxcp_open_late(xn, key);
 	nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 	return NULL;
 }
 
 /* Return: the flow of a segment other than a SYN if its peer may send headers */
-static struct hop_flow *find_negotiated(const struct hop_flow_key *key, const struct tcphdr *th)
+static struct hop_flow *nxcp_find_negotiated(const struct hop_flow_key *key,
+					     const struct tcphdr *th)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
@@ -111,7 +112,7 @@ struct nxcp_data {
 	unsigned int segs_pkts;
 };
 
-static struct nxcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
+static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int bytes)
 {
 	struct nxcp_data data = {
 		.bytes = bytes,
@@ -124,12 +125,13 @@ static struct nxcp_data data_of(const struct sk_buff *skb, unsigned int bytes)
 	return data;
 }
 
-static void receive(struct nxcp_net *xn, const struct nxcp_arrival *a, const struct tcphdr *th,
-		    struct nxcp_data data)
+static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a,
+			       const struct tcphdr *th,
+			       struct nxcp_data data)
 {
-	struct hop_flow *flow = a->flow ?: open_again(xn, &a->key, th, data.bytes);
+	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, &a->key, th, data.bytes);
 	struct xcp_flow *xf;
-	bool small, crowded;
+	bool small, needs_room;
 
 	if (!flow)
 		return;
@@ -144,16 +146,16 @@ static void receive(struct nxcp_net *xn, const struct nxcp_arrival *a, const str
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
 	small = data.bytes && nxcp_window_is_small(&xf->vars, &a->h);
-	crowded = nxcp_wants_room(&xf->vars);
+	needs_room = nxcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
-	if (crowded)
+	if (needs_room)
 		hop_input_act(&a->key, nxcp_flow_make_room, xf);
 	if (small && hop_input_ack_now(&a->key, 0))
 		nxcp_count(xn, XCP_COUNT_ACK_NOW);
 }
 
 /* Return: false for clear text where a policy requires IPsec; TCP will drop the packet */
-static bool may_speak(struct sk_buff *skb)
+static bool nxcp_may_speak(struct sk_buff *skb)
 {
 	return secpath_exists(skb) ||
 	       xfrm_policy_check(NULL, XFRM_POLICY_IN, skb,
@@ -161,7 +163,7 @@ static bool may_speak(struct sk_buff *skb)
 }
 
 /* XCP_FLAG_SUM, which GRO sets, is known in GSO packets only. */
-static bool has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h)
+static bool nxcp_has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h)
 {
 	return h->flags & ~(XCP_FLAGS_KNOWN | (skb_is_gso(skb) ? XCP_FLAG_SUM : 0));
 }
@@ -175,9 +177,9 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, const struct 
 	bool asks;
 
 	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
-	if (has_unknown_flags(skb, &a->h))
+	if (nxcp_has_unknown_flags(skb, &a->h))
 		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
-	if (!may_speak(skb))
+	if (!nxcp_may_speak(skb))
 		return;
 	asks = nxcp_is_question(&a->h) && hop_input_may_ask(&a->key, th, payload_bytes);
 	/*
@@ -190,19 +192,19 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, const struct 
 	}
 	trace_xcp_header_in(&a->key, &a->h);
 	if (th->syn && !th->ack)
-		receive_syn(xn, &a->key);
+		nxcp_receive_syn(xn, &a->key);
 	else if (asks)
-		receive_question(xn, &a->key);
+		nxcp_receive_question(xn, &a->key);
 	else if (!th->rst)
-		receive(xn, a, th, data_of(skb, payload_bytes));
+		nxcp_input_receive(xn, a, th, nxcp_data_of(skb, payload_bytes));
 }
 
 /*
  * Copy and validate the header, and pull it together with a following TCP header. @offset_bytes:
  * from skb->data to the header
  */
-static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes,
-				  struct xcp_hdr *h)
+static enum xcp_fault nxcp_input_read_header(struct sk_buff *skb, unsigned int offset_bytes,
+					     struct xcp_hdr *h)
 {
 	struct xcp_hdr *in = skb_header_pointer(skb, offset_bytes, sizeof(*h), h);
 	enum xcp_fault fault = xcp_check(in, nxcp_protocol);
@@ -220,32 +222,33 @@ static enum xcp_fault read_header(struct sk_buff *skb, unsigned int offset_bytes
 	return XCP_OK;
 }
 
-static void find_flow(const struct sk_buff *skb, const struct tcphdr *th, struct nxcp_arrival *a)
+static void nxcp_find_flow(const struct sk_buff *skb, const struct tcphdr *th,
+			   struct nxcp_arrival *a)
 {
 	hop_flow_key_of_input(&a->key, &nxcp_flow_kind, skb, th);
 	if (!th->syn || th->ack)
-		a->flow = find_negotiated(&a->key, th);
+		a->flow = nxcp_find_negotiated(&a->key, th);
 }
 
 /* Return: true if the header in front of @next, a tunnel's protocol, AH or ESP, may be removed */
-static bool is_allowed(const struct nxcp_net *xn, u8 next)
+static bool nxcp_is_allowed(const struct nxcp_net *xn, u8 next)
 {
 	return nxcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
 }
 
 /*
- * Decide if the header may be removed. @offset_bytes: as in read_header(). Two kinds of segments
- * with a header must be dropped, see is_dropped():
+ * Decide if the header may be removed. @offset_bytes: as in nxcp_input_read_header(). Two kinds of
+ * segments with a header must be dropped, see nxcp_is_dropped():
  * - a reset: TCP sends resets without a header, and answers none;
  * - a SYN-ACK, if no SYN of ours asked for XCP. Without the header it could open a connection whose
  *   other end waits for feedback. Its sender repeats it without the header for TCP to answer.
  *
  * Return: XCP_COUNTS if it may be removed, or the counter for the reason why it must stay.
  */
-static enum nxcp_count check(const struct nxcp_net *xn, struct sk_buff *skb,
-			     unsigned int offset_bytes, struct nxcp_arrival *a)
+static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buff *skb,
+					unsigned int offset_bytes, struct nxcp_arrival *a)
 {
-	enum xcp_fault fault = read_header(skb, offset_bytes, &a->h);
+	enum xcp_fault fault = nxcp_input_read_header(skb, offset_bytes, &a->h);
 	const struct tcphdr *th = NULL;
 
 	a->flow = NULL;
@@ -253,10 +256,10 @@ static enum nxcp_count check(const struct nxcp_net *xn, struct sk_buff *skb,
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
-		find_flow(skb, th, a);
+		nxcp_find_flow(skb, th, a);
 		if (th->rst || (th->syn && th->ack && !a->flow))
 			return XCP_COUNT_IN_NO_FLOW;
-	} else if (!is_allowed(xn, a->h.protocol)) {
+	} else if (!nxcp_is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
 	}
 	if (READ_ONCE(xn->on) != HOP_FILTER_TRUST &&
@@ -266,13 +269,15 @@ static enum nxcp_count check(const struct nxcp_net *xn, struct sk_buff *skb,
 }
 
 /*
- * Remove the header at @place, unless @why, the result of check(), says that it must stay.
+ * Remove the header at @place, unless @why, the result of nxcp_input_check(), says that it must
+ * stay.
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */
-static enum nxcp_count strip(struct nxcp_net *xn, struct sk_buff *skb,
-			     const struct hop_shim_place *place, const struct nxcp_arrival *a,
-			     enum nxcp_count why)
+static enum nxcp_count nxcp_input_strip(struct nxcp_net *xn, struct sk_buff *skb,
+					const struct hop_shim_place *place,
+					const struct nxcp_arrival *a,
+					enum nxcp_count why)
 {
 	int err;
 
@@ -288,17 +293,17 @@ static enum nxcp_count strip(struct nxcp_net *xn, struct sk_buff *skb,
 }
 
 /*
- * @why: the result of strip(). Return: true if the packet must be dropped: the stack would report
- * to the peer that this host does not support the header.
+ * @why: the result of nxcp_input_strip(). Return: true if the packet must be dropped: the stack
+ * would report to the peer that this host does not support the header.
  */
-static bool is_dropped(enum nxcp_count why)
+static bool nxcp_is_dropped(enum nxcp_count why)
 {
 	return why == XCP_COUNT_NO_MEMORY || why == XCP_COUNT_IN_NO_FLOW;
 }
 
 /* The header is removed; @offset_bytes: from skb->data to the header that followed it */
-static void take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		 const struct nxcp_arrival *a)
+static void nxcp_input_take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			    const struct nxcp_arrival *a)
 {
 	if (a->h.protocol == IPPROTO_TCP)
 		nxcp_receive(xn, skb, a, (const struct tcphdr *)(skb->data + offset_bytes),
@@ -310,15 +315,15 @@ static void take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_b
 }
 
 /* The packet is decrypted: a TCP header, if there is one, starts at @offset_bytes. */
-static void receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			  struct nxcp_arrival *a)
+static void nxcp_receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
+			       struct nxcp_arrival *a)
 {
 	a->h.protocol = IPPROTO_TCP;
 	a->flow = NULL;
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
 		return;
-	find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), a);
-	take(xn, skb, offset_bytes, a);
+	nxcp_find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), a);
+	nxcp_input_take(xn, skb, offset_bytes, a);
 }
 
 /*
@@ -327,7 +332,7 @@ static void receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigned int
  *
  * Return: the result of hop_input_show().
  */
-static unsigned int show(struct sk_buff *skb, u8 next)
+static unsigned int nxcp_input_show(struct sk_buff *skb, u8 next)
 {
 	unsigned int decision;
 
@@ -345,11 +350,11 @@ static unsigned int show(struct sk_buff *skb, u8 next)
  * A packet for another host. An invalid header does not say where TCP is, and behind the headers of
  * a tunnel the stack itself knows.
  */
-static void forward(struct sk_buff *skb, const struct hop_shim_place *place)
+static void nxcp_input_forward(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct xcp_hdr h;
 
-	if (skb_is_gso(skb) && read_header(skb, place->offset_bytes, &h) == XCP_OK &&
+	if (skb_is_gso(skb) && nxcp_input_read_header(skb, place->offset_bytes, &h) == XCP_OK &&
 	    h.protocol == IPPROTO_TCP)
 		hop_shim_forward(skb, place, sizeof(h));
 }
@@ -358,30 +363,30 @@ static void forward(struct sk_buff *skb, const struct hop_shim_place *place)
  * A packet with our protocol number. If its flow is known, it is for this host without a look at
  * the route.
  */
-static unsigned int input_header(struct nxcp_net *xn, struct sk_buff *skb,
-				 const struct hop_shim_place *place,
-				 const struct nf_hook_state *state)
+static unsigned int nxcp_input_header(struct nxcp_net *xn, struct sk_buff *skb,
+				      const struct hop_shim_place *place,
+				      const struct nf_hook_state *state)
 {
 	struct nxcp_arrival a;
-	enum nxcp_count why = check(xn, skb, place->offset_bytes, &a);
+	enum nxcp_count why = nxcp_input_check(xn, skb, place->offset_bytes, &a);
 
 	if (!a.flow && !hop_input_is_local(skb, state)) {
-		forward(skb, place);
+		nxcp_input_forward(skb, place);
 		return NF_ACCEPT;
 	}
-	why = strip(xn, skb, place, &a, why);
+	why = nxcp_input_strip(xn, skb, place, &a, why);
 	if (why != XCP_COUNTS)
-		return is_dropped(why) ? NF_DROP : NF_ACCEPT;
-	take(xn, skb, place->offset_bytes, &a);
-	return show(skb, a.h.protocol);
+		return nxcp_is_dropped(why) ? NF_DROP : NF_ACCEPT;
+	nxcp_input_take(xn, skb, place->offset_bytes, &a);
+	return nxcp_input_show(skb, a.h.protocol);
 }
 
 /* The carrier is switched off. */
-static void input_other(struct sk_buff *skb, const struct hop_shim_place *place,
-			const struct nf_hook_state *state)
+static void nxcp_input_other(struct sk_buff *skb, const struct hop_shim_place *place,
+			     const struct nf_hook_state *state)
 {
 	if (place->next == nxcp_protocol && !hop_input_is_local(skb, state))
-		forward(skb, place);
+		nxcp_input_forward(skb, place);
 }
 
 unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
@@ -391,16 +396,16 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	struct nxcp_arrival a;
 
 	if (!READ_ONCE(xn->on)) {
-		input_other(skb, place, state);
+		nxcp_input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
 	/* Must be called for every packet, including fragments. */
 	if (READ_ONCE(xn->ipsec) && nxcp_ipsec_decrypted(skb) && place->next &&
 	    nxcp_ipsec_input(xn, skb, place, &a.h)) {
-		receive_noted(xn, skb, place->offset_bytes, &a);
+		nxcp_receive_noted(xn, skb, place->offset_bytes, &a);
 		return NF_ACCEPT;
 	}
-	return place->next == nxcp_protocol ? input_header(xn, skb, place, state) : NF_ACCEPT;
+	return place->next == nxcp_protocol ? nxcp_input_header(xn, skb, place, state) : NF_ACCEPT;
 }
 
 /*
@@ -410,7 +415,7 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
  *
  * Return: false if the packet is unchanged and no protocol accepts it.
  */
-static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
+static bool nxcp_receive_late(struct sk_buff *skb, unsigned int name_bytes)
 {
 	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	struct hop_shim_place place = {
@@ -428,10 +433,11 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (!hop_input_was_fragmented(skb))
 		return false;
 	__skb_push(skb, place.offset_bytes);
-	why = strip(xn, skb, &place, &a, check(xn, skb, place.offset_bytes, &a));
+	why = nxcp_input_strip(xn, skb, &place, &a,
+			       nxcp_input_check(xn, skb, place.offset_bytes, &a));
 	if (why == XCP_COUNTS) {
 		nxcp_count(xn, XCP_COUNT_IN_LATE);
-		take(xn, skb, place.offset_bytes, &a);
+		nxcp_input_take(xn, skb, place.offset_bytes, &a);
 		/* After NFQUEUE this runs in the context of the user's program. */
 		local_bh_disable();
 		nxcp_ipsec_expect(skb);
@@ -440,7 +446,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		local_bh_enable();
 		return true;
 	}
-	if (is_dropped(why)) {
+	if (nxcp_is_dropped(why)) {
 		kfree_skb(skb);
 		return true;
 	}
@@ -450,7 +456,7 @@ static bool receive_late(struct sk_buff *skb, unsigned int name_bytes)
 
 static int nxcp_late_v4(struct sk_buff *skb)
 {
-	if (!receive_late(skb, offsetof(struct iphdr, protocol)))
+	if (!nxcp_receive_late(skb, offsetof(struct iphdr, protocol)))
 		hop_input_refuse_v4(skb);
 	return 0;
 }
@@ -467,7 +473,7 @@ static const struct net_protocol nxcp_protocol_v4 = {
 /* Return: less than 0, as the packet is consumed and must not be counted as delivered. */
 static int nxcp_late_v6(struct sk_buff *skb)
 {
-	if (!receive_late(skb, IP6CB(skb)->nhoff))
+	if (!nxcp_receive_late(skb, IP6CB(skb)->nhoff))
 		hop_input_refuse_v6(skb);
 	return -1;
 }

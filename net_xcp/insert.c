@@ -22,7 +22,7 @@ bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
 }
 
 /* Return: the reason why a packet cannot get a header; XCP_COUNTS if there is none */
-static enum nxcp_count find_hindrance(const struct sk_buff *skb, bool transport)
+static enum nxcp_count nxcp_find_hindrance(const struct sk_buff *skb, bool transport)
 {
 	/* Each segment would need its own note. */
 	if (transport)
@@ -37,7 +37,7 @@ static enum nxcp_count find_hindrance(const struct sk_buff *skb, bool transport)
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	const bool transport = nxcp_ipsec_is_transport(skb);
-	enum nxcp_count why = find_hindrance(skb, transport);
+	enum nxcp_count why = nxcp_find_hindrance(skb, transport);
 	struct xcp_hdr *h = NULL;
 
 	if (why == XCP_COUNTS) {
@@ -69,6 +69,6 @@ void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const stru
 		return;
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
-	h->reverse = cpu_to_be32(nxcp_pay(&xf->vars));
+	h->reverse = cpu_to_be32(nxcp_take_pending(&xf->vars));
 	spin_unlock_bh(&xf->lock);
 }

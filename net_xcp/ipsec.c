@@ -26,7 +26,8 @@ bool nxcp_ipsec_is(u8 protocol)
 
 #ifdef CONFIG_XFRM
 /* Leave a note with the header of a packet that is about to enter tunnel mode. */
-static void enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place)
+static void nxcp_ipsec_enter(struct nxcp_net *xn, struct sk_buff *skb,
+			     const struct hop_shim_place *place)
 {
 	const struct xcp_hdr *h;
 	struct nxcp_note *note;
@@ -50,8 +51,8 @@ static void enter(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shi
  * device expects it; a connection in transport mode detects by itself that its headers do not get
  * through.
  */
-static void insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
-			 const struct hop_shim_place *place, const struct nf_hook_state *state)
+static void nxcp_insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
+			      const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
 	struct nxcp_note note;
 	struct xcp_hdr *h;
@@ -105,9 +106,9 @@ bool nxcp_ipsec_decrypted(struct sk_buff *skb)
 }
 
 /* A GSO packet enters tunnel mode: segment it, so that each segment has its own note. */
-static unsigned int enter_segments(struct nxcp_net *xn, struct sk_buff *skb,
-				   const struct hop_shim_place *place,
-				   const struct nf_hook_state *state)
+static unsigned int nxcp_enter_segments(struct nxcp_net *xn, struct sk_buff *skb,
+					const struct hop_shim_place *place,
+					const struct nf_hook_state *state)
 {
 	struct sk_buff *segs = skb_gso_segment(skb, NETIF_F_SG), *seg, *next;
 
@@ -118,7 +119,7 @@ static unsigned int enter_segments(struct nxcp_net *xn, struct sk_buff *skb,
 	consume_skb(skb);
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
-		enter(xn, seg, place);
+		nxcp_ipsec_enter(xn, seg, place);
 		hop_hook_pass_on(seg, state);
 	}
 	return NF_STOLEN;
@@ -132,12 +133,12 @@ unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
 	const struct xfrm_state *x = nxcp_ipsec_state(skb);
 
 	if (!x && nxcp_ipsec_is(place->next))
-		insert_noted(xn, skb, place, state);
+		nxcp_insert_noted(xn, skb, place, state);
 	if (!x || x->props.mode != XFRM_MODE_TUNNEL || place->next != nxcp_protocol)
 		return NF_ACCEPT;
 	if (skb_is_gso(skb))
-		return enter_segments(xn, skb, place, state);
-	enter(xn, skb, place);
+		return nxcp_enter_segments(xn, skb, place, state);
+	nxcp_ipsec_enter(xn, skb, place);
 	return NF_ACCEPT;
 }
 
@@ -155,7 +156,7 @@ void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp
 }
 
 /* Return: true if the packet was received in IPsec's transport mode */
-static bool came_in_transport(const struct sk_buff *skb)
+static bool nxcp_came_in_transport(const struct sk_buff *skb)
 {
 	const struct sec_path *sp = skb_sec_path(skb);
 
@@ -176,7 +177,7 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 	if (nxcp_ipsec_is(place->next) || !nxcp_note_take(skb, &note))
 		return false;
 	*h = note.header;
-	if (came_in_transport(skb))
+	if (nxcp_came_in_transport(skb))
 		return place->next == IPPROTO_TCP;
 	h->protocol = skb->protocol == htons(ETH_P_IP) ? IPPROTO_IPIP : IPPROTO_IPV6;
 	nxcp_tunnel_copy_back(xn, skb, 0, h);

@@ -26,26 +26,26 @@ static atomic64_t tickets_issued;
 /* Indexed by ticket: the last ticket issued in this slot, or 0 once it is used */
 static atomic64_t tickets[XCP_TICKETS];
 
-static atomic64_t *slot_of(s64 ticket)
+static atomic64_t *nxcp_slot_of(s64 ticket)
 {
 	return &tickets[(u64)ticket % XCP_TICKETS];
 }
 
-static s64 issue_ticket(void)
+static s64 nxcp_issue_ticket(void)
 {
 	s64 ticket = atomic64_inc_return(&tickets_issued);
 
-	atomic64_set(slot_of(ticket), ticket);
+	atomic64_set(nxcp_slot_of(ticket), ticket);
 	return ticket;
 }
 
 /* Return: true if the ticket was valid */
-static bool use_ticket(s64 ticket)
+static bool nxcp_use_ticket(s64 ticket)
 {
-	return ticket && atomic64_cmpxchg(slot_of(ticket), ticket, 0) == ticket;
+	return ticket && atomic64_cmpxchg(nxcp_slot_of(ticket), ticket, 0) == ticket;
 }
 
-static u64 mark_of(const struct sk_buff *skb)
+static u64 nxcp_mark_of(const struct sk_buff *skb)
 {
 	static u64 boot_mark __read_mostly;
 
@@ -54,7 +54,7 @@ static u64 mark_of(const struct sk_buff *skb)
 }
 
 /* Return: number of bytes at skb->head that no header of the packet occupies */
-static int free_bytes(const struct sk_buff *skb)
+static int nxcp_free_bytes(const struct sk_buff *skb)
 {
 	const unsigned char *first = min(skb->data, skb_network_header(skb));
 
@@ -66,14 +66,14 @@ static int free_bytes(const struct sk_buff *skb)
 /* @reserve_bytes: headroom that others may still push. Return: the note to fill in, or NULL */
 struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes)
 {
-	unsigned int used_bytes = skb_headroom(skb) - free_bytes(skb);
+	unsigned int used_bytes = skb_headroom(skb) - nxcp_free_bytes(skb);
 	struct nxcp_note *note;
 
 	if (skb_cow_head(skb, used_bytes + reserve_bytes + sizeof(*note)))
 		return NULL;
 	note = (struct nxcp_note *)skb->head;
-	note->mark = mark_of(skb);
-	note->ticket = issue_ticket();
+	note->mark = nxcp_mark_of(skb);
+	note->ticket = nxcp_issue_ticket();
 	note->tunnel = false;
 	return note;
 }
@@ -82,14 +82,14 @@ bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken)
 {
 	const struct nxcp_note *note = (const struct nxcp_note *)skb->head;
 
-	if (free_bytes(skb) < (int)sizeof(*note))
+	if (nxcp_free_bytes(skb) < (int)sizeof(*note))
 		return false;
 	/* If there is no note, this memory is uninitialized. */
 	kmsan_unpoison_memory(note, sizeof(*note));
-	if (note->mark != mark_of(skb))
+	if (note->mark != nxcp_mark_of(skb))
 		return false;
 	*taken = *note;
-	return use_ticket(taken->ticket);
+	return nxcp_use_ticket(taken->ticket);
 }
 
 /* Invalidate a note left by an earlier packet whose skb and head this packet reuses. */

@@ -14,20 +14,20 @@
 #define XCP_CC_NAME "xcp"
 
 /* In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. */
-static bool is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff *skb)
+static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff *skb)
 {
 	return nxcp_ipsec_is_unknown(skb) ||
 	       (nxcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
 }
 
-static bool hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
+static bool nxcp_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
 {
 	return nxcp_is_hidden(nxcp_net(seg->state->net), skb, seg->state, true);
 }
 
 /* Return: true if the connection goes on without headers, because of a filter */
-static bool stops(const struct nxcp_net *xn, const struct sk_buff *skb,
-		  const struct hop_segment *seg, struct hop_flow *flow, bool asks)
+static bool nxcp_is_stopped(const struct nxcp_net *xn, const struct sk_buff *skb,
+			    const struct hop_segment *seg, struct hop_flow *flow, bool asks)
 {
 	if (!nxcp_is_hidden(xn, skb, seg->state, asks))
 		return false;
@@ -36,17 +36,18 @@ static bool stops(const struct nxcp_net *xn, const struct sk_buff *skb,
 }
 
 /*
- * Return: the result of nxcp_pay(); before IPsec 0, since the header is only noted and
+ * Return: the result of nxcp_take_pending(); before IPsec 0, since the header is only noted and
  * nxcp_fill_requests() fills it in.
  */
-static s32 pay(const struct sk_buff *skb, struct xcp_flow *xf)
+static s32 nxcp_fill_in_request(const struct sk_buff *skb, struct xcp_flow *xf)
 {
-	return nxcp_ipsec_is_transport(skb) ? 0 : nxcp_pay(&xf->vars);
+	return nxcp_ipsec_is_transport(skb) ? 0 : nxcp_take_pending(&xf->vars);
 }
 
 /* Send a header with an RTT of 0, "not yet known" (section 2.2), to negotiate. */
-static void send_unknown(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
-			 const struct hop_flow_key *key)
+static void nxcp_send_unknown(struct nxcp_net *xn, struct sk_buff *skb,
+			      const struct hop_segment *seg,
+			      const struct hop_flow_key *key)
 {
 	static const struct xcp_offer unknown;
 	struct xcp_hdr *h = nxcp_insert(skb, &seg->place);
@@ -58,16 +59,16 @@ static void send_unknown(struct nxcp_net *xn, struct sk_buff *skb, const struct 
 	trace_xcp_header_out(key, h);
 }
 
-static bool has_own_carrier(const struct sock *sk)
+static bool nxcp_has_own_carrier(const struct sock *sk)
 {
 	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
 
-static bool asks(const struct hop_flow_key *key, const struct sock *sk)
+static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct nxcp_net *xn = nxcp_net(key->net);
 
-	if (!has_own_carrier(sk))
+	if (!nxcp_has_own_carrier(sk))
 		return false;
 	if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
 		nxcp_count(xn, XCP_COUNT_AVOIDED);
@@ -80,12 +81,12 @@ const struct hop_handshake_ops nxcp_handshake_ops = {
 	.kind = &nxcp_flow_kind,
 	/* 250 ms: XCP is also for long paths. */
 	.wait_shift = 2,
-	.asks = asks,
-	.is_hidden = hides_handshake,
+	.asks = nxcp_is_asking,
+	.is_hidden = nxcp_hides_handshake,
 };
 
-static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
-			     const struct hop_segment *seg)
+static void nxcp_output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
+				  const struct hop_segment *seg)
 {
 	struct hop_flow *flow;
 
@@ -94,11 +95,11 @@ static void output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
 		return;
 	flow = hop_output_handshake(&nxcp_handshake_ops, skb, seg);
 	if (flow)
-		send_unknown(xn, skb, seg, &flow->key);
+		nxcp_send_unknown(xn, skb, seg, &flow->key);
 }
 
 /* Count headers on data; mark a GSO packet for software segmentation, see gso.c. */
-static void count_data(const struct nxcp_net *xn, struct sk_buff *skb)
+static void nxcp_count_data(const struct nxcp_net *xn, struct sk_buff *skb)
 {
 	nxcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
 	if (!skb_is_gso(skb))
@@ -108,7 +109,7 @@ static void count_data(const struct nxcp_net *xn, struct sk_buff *skb)
 }
 
 /* Return: false if timeouts in a row suggest that the path now drops our headers */
-static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
+static bool nxcp_path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 {
 	enum hop_stage stage = hop_flow_stage(flow);
 
@@ -117,7 +118,7 @@ static bool path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 	return stage == HOP_STAGE_SUPPORTED;
 }
 
-static struct xcp_offer read_offer(const struct xcp_offer *offer)
+static struct xcp_offer nxcp_read_offer(const struct xcp_offer *offer)
 {
 	return (struct xcp_offer){
 		.rtt_us = READ_ONCE(offer->rtt_us),
@@ -128,14 +129,15 @@ static struct xcp_offer read_offer(const struct xcp_offer *offer)
 }
 
 /* Data of a socket whose congestion control is "xcp": add its offer and feedback. */
-static void output_data(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
-			const struct sock *sk, struct hop_flow *flow)
+static void nxcp_output_data(struct nxcp_net *xn, struct sk_buff *skb,
+			     const struct hop_segment *seg,
+			     const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
 	struct xcp_offer offer;
 	struct xcp_hdr *h;
 
-	if (!path_takes_headers(sk, flow) || stops(xn, skb, seg, flow, false))
+	if (!nxcp_path_takes_headers(sk, flow) || nxcp_is_stopped(xn, skb, seg, flow, false))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
 		nxcp_count(xn, XCP_COUNT_NO_ROOM);
@@ -144,57 +146,59 @@ static void output_data(struct nxcp_net *xn, struct sk_buff *skb, const struct h
 	h = nxcp_insert(skb, &seg->place);
 	if (!h)
 		return;
-	offer = read_offer(&xf->offer);
+	offer = nxcp_read_offer(&xf->offer);
 	spin_lock_bh(&xf->lock);
-	nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &offer, pay(skb, xf));
+	nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &offer,
+			 nxcp_fill_in_request(skb, xf));
 	spin_unlock_bh(&xf->lock);
-	count_data(xn, skb);
+	nxcp_count_data(xn, skb);
 	trace_xcp_header_out(&flow->key, h);
 }
 
 /* Add a Minimal header with the pending feedback. Return: true if the packet has it */
-static bool answer(const struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
-		   struct hop_flow *flow)
+static bool nxcp_write_feedback(const struct nxcp_net *xn, struct sk_buff *skb,
+				const struct hop_segment *seg,
+				struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
 	struct xcp_hdr *h;
 
-	if (stops(xn, skb, seg, flow, false))
+	if (nxcp_is_stopped(xn, skb, seg, flow, false))
 		return false;
 	h = nxcp_insert(skb, &seg->place);
 	if (!h)
 		return false;
 	spin_lock_bh(&xf->lock);
-	nxcp_write_minimal(h, seg->place.next, pay(skb, xf));
+	nxcp_write_minimal(h, seg->place.next, nxcp_fill_in_request(skb, xf));
 	spin_unlock_bh(&xf->lock);
 	trace_xcp_header_out(&flow->key, h);
 	return true;
 }
 
 /* A pure ACK of any socket: add feedback or take part in a late negotiation. */
-static void output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
-		       struct hop_flow *flow)
+static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
+			    struct hop_flow *flow)
 {
 	const struct xcp_flow *xf = hop_flow_state(flow);
 
 	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
 	case HOP_LATE_QUESTION:
-		if (!stops(xn, skb, seg, flow, true))
-			send_unknown(xn, skb, seg, &flow->key);
+		if (!nxcp_is_stopped(xn, skb, seg, flow, true))
+			nxcp_send_unknown(xn, skb, seg, &flow->key);
 		return;
 	case HOP_LATE_NONE:
-		if (!nxcp_owes(&xf->vars))
+		if (!nxcp_has_pending(&xf->vars))
 			return;
 		break;
 	case HOP_LATE_ANSWER:
 		break;
 	}
-	if (answer(xn, skb, seg, flow))
+	if (nxcp_write_feedback(xn, skb, seg, flow))
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
-static bool has_room_for_answer(const struct nxcp_net *xn, const struct sk_buff *skb,
-				const struct hop_segment *seg)
+static bool nxcp_has_room_for_answer(const struct nxcp_net *xn, const struct sk_buff *skb,
+				     const struct hop_segment *seg)
 {
 	return hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES) &&
 	       (READ_ONCE(xn->gso) || !skb_is_gso(skb));
@@ -204,24 +208,25 @@ static bool has_room_for_answer(const struct nxcp_net *xn, const struct sk_buff 
  * Data of a socket with another congestion control: add pending feedback. If it does not fit, the
  * feedback waits: see nxcp_wants_room().
  */
-static void output_answer(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
-			  const struct sock *sk, struct hop_flow *flow)
+static void nxcp_output_answer(struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_segment *seg,
+			       const struct sock *sk, struct hop_flow *flow)
 {
 	struct xcp_flow *xf = hop_flow_state(flow);
 
-	if (!nxcp_owes(&xf->vars) || !path_takes_headers(sk, flow))
+	if (!nxcp_has_pending(&xf->vars) || !nxcp_path_takes_headers(sk, flow))
 		return;
-	if (!has_room_for_answer(xn, skb, seg)) {
+	if (!nxcp_has_room_for_answer(xn, skb, seg)) {
 		spin_lock_bh(&xf->lock);
-		xf->vars.crowded = true;
+		xf->vars.needs_room = true;
 		spin_unlock_bh(&xf->lock);
-	} else if (answer(xn, skb, seg, flow)) {
-		count_data(xn, skb);
+	} else if (nxcp_write_feedback(xn, skb, seg, flow)) {
+		nxcp_count_data(xn, skb);
 	}
 }
 
-static void output_established(struct nxcp_net *xn, struct sk_buff *skb,
-			       const struct hop_segment *seg, const struct sock *sk)
+static void nxcp_output_established(struct nxcp_net *xn, struct sk_buff *skb,
+				    const struct hop_segment *seg, const struct sock *sk)
 {
 	const struct xcp_flow *xf;
 	struct hop_flow_key key;
@@ -239,20 +244,20 @@ static void output_established(struct nxcp_net *xn, struct sk_buff *skb,
 		hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
-		output_ack(xn, skb, seg, flow);
+		nxcp_output_ack(xn, skb, seg, flow);
 	else if (READ_ONCE(xf->sk) == sk && !READ_ONCE(xf->room))
-		output_data(xn, skb, seg, sk, flow);
+		nxcp_output_data(xn, skb, seg, sk, flow);
 	else
-		output_answer(xn, skb, seg, sk, flow);
+		nxcp_output_answer(xn, skb, seg, sk, flow);
 }
 
-static void output_segment(struct nxcp_net *xn, struct sk_buff *skb,
-			   const struct hop_segment *seg, struct net *net)
+static void nxcp_output_segment(struct nxcp_net *xn, struct sk_buff *skb,
+				const struct hop_segment *seg, struct net *net)
 {
 	if (seg->syn)
-		output_handshake(xn, skb, seg);
+		nxcp_output_handshake(xn, skb, seg);
 	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(net))
-		output_established(xn, skb, seg, skb->sk);
+		nxcp_output_established(xn, skb, seg, skb->sk);
 }
 
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
@@ -267,9 +272,9 @@ unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 		nxcp_ipsec_begin(skb);
 	if (READ_ONCE(xn->tunnel) && nxcp_tunnel_is(place.next))
 		nxcp_tunnel_enter(xn, skb, &place, state);
-	if (seg->tcp && !seg->rst && !is_below_ipsec(xn, skb))
-		output_segment(xn, skb, seg, state->net);
-	/* nxcp_tunnel_enter() or output_segment() may have added our header. */
+	if (seg->tcp && !seg->rst && !nxcp_is_below_ipsec(xn, skb))
+		nxcp_output_segment(xn, skb, seg, state->net);
+	/* nxcp_tunnel_enter() or nxcp_output_segment() may have added our header. */
 	if (READ_ONCE(xn->tunnel))
 		nxcp_tunnel_approach(skb, state->out);
 	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))

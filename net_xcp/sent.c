@@ -43,7 +43,7 @@ int nxcp_sent_start(struct nxcp_net *xn)
 	if (!sent)
 		return -ENOMEM;
 	get_random_bytes(&sent->secret, sizeof(sent->secret));
-	/* Pairs with place_of(): its reader sees the key. */
+	/* Pairs with nxcp_place_of(): its reader sees the key. */
 	smp_store_release(&xn->sent, sent);
 	return 0;
 }
@@ -55,8 +55,8 @@ void nxcp_sent_stop(struct nxcp_net *xn)
 }
 
 /* Return: the place of the packet's copy in the table, or NULL. @hash: result */
-static u64 *place_of(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes,
-		     u64 *hash)
+static u64 *nxcp_place_of(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes,
+			  u64 *hash)
 {
 	/* Pairs with nxcp_sent_start(). */
 	struct nxcp_sent *sent = smp_load_acquire(&xn->sent);
@@ -78,7 +78,7 @@ static u64 *place_of(struct nxcp_net *xn, const struct sk_buff *skb, unsigned in
  */
 void nxcp_sent_add(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes)
 {
-	u64 hash, *place = place_of(xn, skb, offset_bytes, &hash);
+	u64 hash, *place = nxcp_place_of(xn, skb, offset_bytes, &hash);
 
 	if (place)
 		WRITE_ONCE(*place, hash);
@@ -94,7 +94,7 @@ void nxcp_sent_add(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int 
  */
 bool nxcp_sent_has(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes)
 {
-	u64 hash, *place = place_of(xn, skb, offset_bytes, &hash);
+	u64 hash, *place = nxcp_place_of(xn, skb, offset_bytes, &hash);
 
 	return place && READ_ONCE(*place) == hash;
 }

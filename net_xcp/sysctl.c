@@ -8,7 +8,8 @@
 static unsigned int nxcp_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
 
 /* Reject Minimal, the value between the two: it has no room for the congestion control's offer. */
-static int set_format(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int nxcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			   loff_t *pos)
 {
 	unsigned int *format = table->data, value = READ_ONCE(*format);
 	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
@@ -22,19 +23,21 @@ static int set_format(compat_ctl_table *table, int write, void *buffer, size_t *
 	return 0;
 }
 
-static int set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int nxcp_set_on(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
 	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
 			     container_of(table->data, struct nxcp_net, on));
 }
 
-static int set_tunnel(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int nxcp_set_tunnel(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			   loff_t *pos)
 {
 	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
 			     container_of(table->data, struct nxcp_net, tunnel));
 }
 
-static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int nxcp_set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
 {
 	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
 			     container_of(table->data, struct nxcp_net, ipsec));
@@ -53,13 +56,13 @@ static int set_ipsec(compat_ctl_table *table, int write, void *buffer, size_t *l
 
 /* The last entry terminates the table on kernels that do not count the entries. */
 const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
-	NXCP_KNOB("xcp", set_on, on, SYSCTL_ZERO, SYSCTL_TWO),
-	NXCP_KNOB("xcp_format", set_format, format, NULL, hop_sysctl_words("N, N 1 or 3")),
+	NXCP_KNOB("xcp", nxcp_set_on, on, SYSCTL_ZERO, SYSCTL_TWO),
+	NXCP_KNOB("xcp_format", nxcp_set_format, format, NULL, hop_sysctl_words("N, N 1 or 3")),
 	hop_sysctl_renamed(NXCP_KNOB, "xcp_unsupported_s", "xcp_silent_s", proc_douintvec_minmax,
 			   unsupported_s, SYSCTL_ZERO, &nxcp_unsupported_max_s),
 	NXCP_KNOB("xcp_gso", proc_douintvec_minmax, gso, SYSCTL_ZERO, SYSCTL_ONE),
-	NXCP_KNOB("xcp_tunnel", set_tunnel, tunnel, SYSCTL_ZERO, SYSCTL_ONE),
-	NXCP_KNOB("xcp_ipsec", set_ipsec, ipsec, SYSCTL_ZERO, SYSCTL_ONE),
+	NXCP_KNOB("xcp_tunnel", nxcp_set_tunnel, tunnel, SYSCTL_ZERO, SYSCTL_ONE),
+	NXCP_KNOB("xcp_ipsec", nxcp_set_ipsec, ipsec, SYSCTL_ZERO, SYSCTL_ONE),
 	{ }
 };
 

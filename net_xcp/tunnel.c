@@ -46,7 +46,7 @@ bool nxcp_tunnel_is(u8 protocol)
 }
 
 /* Advance @inner->offset_bytes beyond the GRE header. Return: the protocol that it carries, or 0 */
-static __be16 pass_gre(const struct sk_buff *skb, struct nxcp_inner *inner)
+static __be16 nxcp_pass_gre(const struct sk_buff *skb, struct nxcp_inner *inner)
 {
 	struct gre_base_hdr buf;
 	const struct gre_base_hdr *gre;
@@ -67,8 +67,8 @@ static __be16 pass_gre(const struct sk_buff *skb, struct nxcp_inner *inner)
 }
 
 /* @offset_bytes: from skb->data to the header after the outer IP header, of protocol @next */
-static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 next,
-		       struct nxcp_inner *inner)
+static bool nxcp_find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 next,
+			    struct nxcp_inner *inner)
 {
 	struct hop_shim_place place;
 	const struct xcp_hdr *h;
@@ -77,7 +77,7 @@ static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 
 	inner->offset_bytes = offset_bytes;
 	inner->sum_bytes = 0;
 	if (next == IPPROTO_GRE)
-		protocol = pass_gre(skb, inner);
+		protocol = nxcp_pass_gre(skb, inner);
 	else
 		protocol = next == IPPROTO_IPIP ? htons(ETH_P_IP) : htons(ETH_P_IPV6);
 	if (!hop_shim_find_at(skb, inner->offset_bytes, protocol, &place) ||
@@ -92,7 +92,7 @@ static bool find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 
 }
 
 /* Return: true for a forwarded packet, which entered its tunnel on another host */
-static bool is_forwarded(const struct sk_buff *skb)
+static bool nxcp_is_forwarded(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return IPCB(skb)->flags & IPSKB_FORWARDED;
@@ -101,7 +101,8 @@ static bool is_forwarded(const struct sk_buff *skb)
 }
 
 /* Return: the reason why a packet with an inner header gets no copy; XCP_COUNTS if there is none */
-static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *skb, bool tunnel)
+static enum nxcp_count nxcp_find_obstacle(struct nxcp_net *xn, const struct sk_buff *skb,
+					  bool tunnel)
 {
 	struct in6_addr peer;
 
@@ -127,7 +128,7 @@ static enum nxcp_count find_obstacle(struct nxcp_net *xn, const struct sk_buff *
 bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 			  const struct nf_hook_state *state, bool tunnel)
 {
-	enum nxcp_count obstacle = find_obstacle(xn, skb, tunnel);
+	enum nxcp_count obstacle = nxcp_find_obstacle(xn, skb, tunnel);
 
 	if (obstacle == XCP_COUNTS)
 		return !nxcp_is_hidden(xn, skb, state, true);
@@ -158,8 +159,8 @@ void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 	struct nxcp_inner inner;
 	struct xcp_hdr *copy;
 
-	if (is_forwarded(skb) || nxcp_ipsec_is_transport(skb) || nxcp_ipsec_is_unknown(skb) ||
-	    !find_inner(skb, place->offset_bytes, place->next, &inner))
+	if (nxcp_is_forwarded(skb) || nxcp_ipsec_is_transport(skb) || nxcp_ipsec_is_unknown(skb) ||
+	    !nxcp_find_inner(skb, place->offset_bytes, place->next, &inner))
 		return;
 	if (!nxcp_tunnel_may_copy(xn, skb, state, true))
 		return;
@@ -173,7 +174,7 @@ void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 }
 
 /* The offsets are even, so bytes keep their position in the checksum. */
-static void write_delta(struct sk_buff *skb, const struct nxcp_inner *inner, __be32 delta)
+static void nxcp_write_delta(struct sk_buff *skb, const struct nxcp_inner *inner, __be32 delta)
 {
 	struct xcp_hdr *h = (struct xcp_hdr *)(skb->data + inner->offset_bytes);
 	__sum16 *sum = (__sum16 *)(skb->data + inner->sum_bytes);
@@ -198,7 +199,7 @@ void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned in
 {
 	struct nxcp_inner inner;
 
-	if (!find_inner(skb, offset_bytes, outer->protocol, &inner) ||
+	if (!nxcp_find_inner(skb, offset_bytes, outer->protocol, &inner) ||
 	    !nxcp_is_copy(outer, &inner.header)) {
 		nxcp_count(xn, XCP_COUNT_TUNNEL_BAD);
 		return;
@@ -209,7 +210,7 @@ void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned in
 		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return;
 	}
-	write_delta(skb, &inner, outer->delta);
+	nxcp_write_delta(skb, &inner, outer->delta);
 	nxcp_count(xn, XCP_COUNT_TUNNEL_LOWERED);
 }
 

@@ -51,7 +51,7 @@
  * @taken_headers: value of @feedback_headers at that time; only nxcp_take() writes it
  * @segment_bytes: longest payload received from the peer, bytes
  * @asked: a header carried a demand since the last nxcp_take_asked()
- * @crowded: since the last answer, data was sent that had no room for one
+ * @needs_room: since the last answer, data was sent that had no room for one
  */
 struct nxcp_vars {
 	s64 unreturned_bytes_ps;
@@ -62,16 +62,16 @@ struct nxcp_vars {
 	u32 taken_headers;
 	u32 segment_bytes;
 	bool asked;
-	bool crowded;
+	bool needs_room;
 };
 
 /**
- * xcp_peer() - negotiation state as the congestion control sees it
+ * nxcp_peer() - negotiation state as the congestion control sees it
  * @stage: stage of the negotiation
  *
  * Return: the state of the peer.
  */
-static inline enum xcp_peer xcp_peer(enum hop_stage stage)
+static inline enum nxcp_peer nxcp_peer(enum hop_stage stage)
 {
 	switch (stage) {
 	case HOP_STAGE_SUPPORTED:
@@ -143,24 +143,24 @@ static inline void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u3
 /*
  * Return: true if an answer to the peer is pending; called for each packet without the flow's lock
  */
-static inline bool nxcp_owes(const struct nxcp_vars *v)
+static inline bool nxcp_has_pending(const struct nxcp_vars *v)
 {
 	return READ_ONCE(v->unreturned_headers) || READ_ONCE(v->unreturned_bytes_ps);
 }
 
 /**
- * nxcp_pay() - take the feedback for a header that is being sent
+ * nxcp_take_pending() - take the feedback for a header that is being sent
  * @v: the flow
  *
  * Return: the header's Reverse_Feedback, bytes/s; the part that does not fit stays pending.
  */
-static inline s32 nxcp_pay(struct nxcp_vars *v)
+static inline s32 nxcp_take_pending(struct nxcp_vars *v)
 {
 	s32 reverse_bytes_ps = clamp_t(s64, v->unreturned_bytes_ps, S32_MIN, S32_MAX);
 
 	WRITE_ONCE(v->unreturned_bytes_ps, v->unreturned_bytes_ps - reverse_bytes_ps);
 	WRITE_ONCE(v->unreturned_headers, 0);
-	v->crowded = false;
+	v->needs_room = false;
 	return reverse_bytes_ps;
 }
 
@@ -174,7 +174,7 @@ static inline s32 nxcp_pay(struct nxcp_vars *v)
  */
 static inline bool nxcp_wants_room(const struct nxcp_vars *v)
 {
-	return v->crowded && v->unreturned_headers >= XCP_TIMEOUT_HEADERS;
+	return v->needs_room && v->unreturned_headers >= XCP_TIMEOUT_HEADERS;
 }
 
 /**
@@ -241,7 +241,7 @@ static inline bool nxcp_window_is_small(const struct nxcp_vars *v, const struct 
  * nxcp_write_minimal() - build a header that carries only feedback
  * @h: the header to write
  * @next: protocol of the next header
- * @reverse_bytes_ps: the result of nxcp_pay(), bytes/s
+ * @reverse_bytes_ps: the result of nxcp_take_pending(), bytes/s
  */
 static inline void nxcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps)
 {
@@ -259,7 +259,7 @@ static inline void nxcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_by
  * @next: protocol of the next header
  * @format: XCP_FORMAT_STANDARD or XCP_FORMAT_MICRO
  * @offer: values of the sender; an RTT of 0 makes the other values 0 (section 3.1.1)
- * @reverse_bytes_ps: the result of nxcp_pay(), bytes/s
+ * @reverse_bytes_ps: the result of nxcp_take_pending(), bytes/s
  */
 static inline void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 				    const struct xcp_offer *offer, s32 reverse_bytes_ps)

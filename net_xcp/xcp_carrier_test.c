@@ -52,17 +52,17 @@ static void owe_test(struct kunit *test)
 		const struct owe_case *c = &owe_cases[i];
 		struct nxcp_vars v = { };
 
-		KUNIT_EXPECT_FALSE(test, nxcp_owes(&v));
+		KUNIT_EXPECT_FALSE(test, nxcp_has_pending(&v));
 		for (n = 0; n < c->headers; n++) {
 			struct xcp_hdr h = header(XCP_FORMAT_MICRO, 100, 1, c->delta[n], 0);
 
 			nxcp_account(&v, &h, 1000, 1);
-			KUNIT_EXPECT_TRUE(test, nxcp_owes(&v));
+			KUNIT_EXPECT_TRUE(test, nxcp_has_pending(&v));
 		}
 		for (n = 0; n < 3; n++)
-			KUNIT_EXPECT_EQ_MSG(test, nxcp_pay(&v), c->pay[n], "%s", c->what);
+			KUNIT_EXPECT_EQ_MSG(test, nxcp_take_pending(&v), c->pay[n], "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, v.unreturned_bytes_ps, c->left, "%s", c->what);
-		KUNIT_EXPECT_EQ(test, nxcp_owes(&v), c->left != 0);
+		KUNIT_EXPECT_EQ(test, nxcp_has_pending(&v), c->left != 0);
 	}
 }
 
@@ -79,7 +79,7 @@ static void gso_packet_test(struct kunit *test)
 
 	nxcp_account(&v, &h, 1000, 44);
 	KUNIT_EXPECT_EQ(test, v.segment_bytes, 1000);
-	KUNIT_EXPECT_EQ(test, nxcp_pay(&v), 44 * 7);
+	KUNIT_EXPECT_EQ(test, nxcp_take_pending(&v), 44 * 7);
 	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), 5);
 	KUNIT_EXPECT_EQ(test, headers, 1);
 	nxcp_account(&v, &most, 1000, U16_MAX);
@@ -98,7 +98,7 @@ static void asked_test(struct kunit *test)
 	nxcp_account(&v, &unknown, 1000, 1);
 	KUNIT_EXPECT_FALSE(test, nxcp_take_asked(&v));
 	nxcp_account(&v, &asks, 1000, 1);
-	nxcp_pay(&v);
+	nxcp_take_pending(&v);
 	KUNIT_EXPECT_TRUE(test, nxcp_take_asked(&v));
 	KUNIT_EXPECT_FALSE(test, nxcp_take_asked(&v));
 }
@@ -107,7 +107,7 @@ static void asked_test(struct kunit *test)
 static const struct room_case {
 	const char *what;
 	int headers;
-	bool crowded, want;
+	bool needs_room, want;
 } room_cases[] = {
 	{ "four, and data had no room", 4, true, true },
 	{ "three: the next ACK will do", 3, true, false },
@@ -123,12 +123,12 @@ static void room_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(room_cases); i++) {
 		const struct room_case *c = &room_cases[i];
-		struct nxcp_vars v = { .crowded = c->crowded };
+		struct nxcp_vars v = { .needs_room = c->needs_room };
 
 		for (n = 0; n < c->headers; n++)
 			nxcp_account(&v, &asks, 1000, 1);
 		KUNIT_EXPECT_EQ_MSG(test, nxcp_wants_room(&v), c->want, "%s", c->what);
-		nxcp_pay(&v);
+		nxcp_take_pending(&v);
 		for (n = 0; n < c->headers; n++)
 			nxcp_account(&v, &asks, 1000, 1);
 		KUNIT_EXPECT_FALSE_MSG(test, nxcp_wants_room(&v), "%s, answered", c->what);
@@ -166,7 +166,7 @@ static void unsupported_header_test(struct kunit *test)
 
 	nxcp_account(&v, &minimal, 0, 1);
 	nxcp_account(&v, &unknown, 0, 1);
-	KUNIT_EXPECT_FALSE(test, nxcp_owes(&v));
+	KUNIT_EXPECT_FALSE(test, nxcp_has_pending(&v));
 	KUNIT_EXPECT_EQ(test, nxcp_take(&v, &headers), -7);
 	KUNIT_EXPECT_EQ(test, headers, 2u);
 }

@@ -101,7 +101,7 @@ static __always_inline enum scsig_glance scsig_packet_glance(const struct sk_buf
  * inlined, since its buffer and the stack protector would cost each packet as much as the search.
  */
 static noinline __maybe_unused struct csig_place
-csig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
+scsig_packet_find_deep(const struct sk_buff *skb, const struct csig_tpids *tpids)
 {
 	const u32 walk_bytes = min(skb->len, CSIG_WALK_BYTES);
 	u8 buf[CSIG_WALK_BYTES];
@@ -137,12 +137,12 @@ static __always_inline struct csig_place scsig_packet_find(const struct sk_buff 
 			return csig_place_of(form, CSIG_FIRST_TAG_BYTES, skb->data,
 					     CSIG_PACKET_NEAR_BYTES, skb->len, tpids);
 	}
-	return csig_packet_find_deep(skb, tpids);
+	return scsig_packet_find_deep(skb, tpids);
 }
 
 /* csig_read() for a tag that is not completely in the linear part. */
 static noinline __maybe_unused struct csig_tag
-csig_packet_read_deep(const struct sk_buff *skb, enum csig_form form, u32 data_offset_bytes)
+scsig_packet_read_deep(const struct sk_buff *skb, enum csig_form form, u32 data_offset_bytes)
 {
 	u8 buf[CSIG_TAG_MAX_BYTES];
 
@@ -165,7 +165,7 @@ static __always_inline struct csig_tag scsig_packet_read(const struct sk_buff *s
 
 	/* One bound for both forms is enough: scsig_packet_find() has read beyond it. */
 	if (unlikely(skb_headlen(skb) < place->offset_bytes + CSIG_TAG_MAX_BYTES))
-		return csig_packet_read_deep(skb, place->form, data_offset_bytes);
+		return scsig_packet_read_deep(skb, place->form, data_offset_bytes);
 	return csig_read(place->form, skb->data + data_offset_bytes);
 }
 

@@ -682,7 +682,8 @@ static noinline void scsig_update_expanded(struct scsig_sched_data *q, struct sk
 	scsig_update_near(q, skb, CSIG_EXPANDED, now_ns);
 }
 
-static __always_inline void csig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+static __always_inline void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb,
+					 u64 now_ns)
 {
 	switch (scsig_packet_glance(skb, &q->set->tpids)) {
 	case CSIG_GLANCE_IP:
@@ -732,7 +733,7 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	now_ns = ktime_get_ns();
 	if (scsig_port_is_due(&q->port, set->due_ns, now_ns))
 		scsig_look(q, now_ns);
-	csig_update(q, skb, now_ns);
+	scsig_update(q, skb, now_ns);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);

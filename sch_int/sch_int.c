@@ -365,8 +365,8 @@ static noinline struct sk_buff *sint_stamp_probe(struct sint_sched_data *q, stru
 }
 
 /* Stamp a packet that departs if it has an INT header, by the fastest applicable function. */
-static __always_inline struct sk_buff *int_stamp(struct sint_sched_data *q, struct sk_buff *skb,
-						 u32 pkts, u64 tx_bytes)
+static __always_inline struct sk_buff *sint_stamp(struct sint_sched_data *q, struct sk_buff *skb,
+						  u32 pkts, u64 tx_bytes)
 {
 	const struct sint_marks *marks = &q->params.marks;
 	u8 dscp;
@@ -484,7 +484,7 @@ static noinline struct sk_buff *sint_stamp_watched(struct sint_sched_data *q, st
 	if (q->params.timed)
 		skb = sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
 	else
-		skb = int_stamp(q, skb, wire.segs_pkts, tx_bytes);
+		skb = sint_stamp(q, skb, wire.segs_pkts, tx_bytes);
 	if (q->params.has_ring) {
 		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
@@ -508,7 +508,7 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
 	if (unlikely(q->params.is_watched))
 		return sint_stamp_watched(q, skb, wire, tx_bytes);
-	return int_stamp(q, skb, wire.segs_pkts, tx_bytes);
+	return sint_stamp(q, skb, wire.segs_pkts, tx_bytes);
 }
 
 /* Counters survive a reset, which also happens when the device goes down. */

@@ -271,7 +271,7 @@ static s64 sxcp_other_lost_bytes(struct sxcp_sched_data *q)
 	return lost_bytes;
 }
 
-static u64 xcp_capacity_bytes_ps(const struct sxcp_sched_data *q)
+static u64 sxcp_capacity_bytes_ps(const struct sxcp_sched_data *q)
 {
 	return hop_drain_capacity_bytes_ps(&q->drain, q->port_bytes_ps);
 }
@@ -280,7 +280,7 @@ static u64 xcp_capacity_bytes_ps(const struct sxcp_sched_data *q)
 static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
 {
 	const struct sxcp_share_interval interval = {
-		.capacity_bytes_ps = xcp_capacity_bytes_ps(q),
+		.capacity_bytes_ps = sxcp_capacity_bytes_ps(q),
 		.elapsed_ns = max_t(u64, elapsed_ns, 1),
 		.sum_time = q->vars.sum_time,
 		.avg_rtt_ns = sxcp_avg_rtt_ns(&q->vars),
@@ -418,7 +418,7 @@ static noinline u32 sxcp_look_into_ring(struct sxcp_sched_data *q, u64 now_ns)
 	struct sxcp_ring_look look = {
 		.sent_bytes = sxcp_sent_bytes(q),
 		.now_ns = now_ns,
-		.rate_bytes_ps = xcp_capacity_bytes_ps(q),
+		.rate_bytes_ps = sxcp_capacity_bytes_ps(q),
 		.waited = q->vars.min_queue_bytes,
 	};
 
@@ -470,7 +470,7 @@ static void sxcp_sleep(struct sxcp_sched_data *q)
 	hrtimer_try_to_cancel(&q->ctl.timer);
 	hrtimer_try_to_cancel(&q->queue.timer);
 	hop_drain_stop(&q->drain_run);
-	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	sxcp_keep_sums(q);
 	sxcp_start(&q->vars, &q->params);
 }
@@ -502,7 +502,7 @@ static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 		return;
 	if (hop_drain_close(&q->drain, &q->drain_run, q->port_bytes_ps, &sent))
 		sxcp_warn_slow(q);
-	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 }
 
 /*
@@ -1128,7 +1128,7 @@ static void sxcp_apply(struct sxcp_sched_data *q, const struct sxcp_config *conf
 	/* The overhead may have changed. */
 	q->ring.sent_bytes = sxcp_sent_bytes(q);
 	sxcp_set_rate(q, params->capacity_bytes_ps);
-	q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	if (second)
 		hop_child_adopt(q->sch, second);
 	sxcp_switch_share(q, config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF);
@@ -1255,7 +1255,7 @@ static void sxcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	sxcp_set_rate(q, rate_bytes_ps);
 	/* With share, the capacity is divided at the end of the interval. */
 	if (!q->shares || !q->runs)
-		q->params.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+		q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	if (!q->runs)
 		sxcp_start(&q->vars, &q->params);
 	else if (q->rests)
@@ -1381,7 +1381,7 @@ static int sxcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
-	st.capacity_bytes_ps = xcp_capacity_bytes_ps(q);
+	st.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	st.measured_bytes_ps = q->drain.rate_bytes_ps;
 	st.intervals = q->intervals;
 	st.reduced_pkts = q->reduced_pkts;

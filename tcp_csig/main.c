@@ -100,7 +100,7 @@ static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct 
  */
 static bool tcsig_asks(const struct tcsig_sock *cs)
 {
-	return cs->reported && csig_flow_is_fed(cs->reported->flow);
+	return cs->reported && ctag_flow_is_fed(cs->reported->flow);
 }
 
 /* The latest delays are more than half the target: the path has a queue. */

@@ -13,17 +13,17 @@
  */
 bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 {
-	struct csig_flow *flow = csig_flow_open(sk);
+	struct csig_flow *flow = ctag_flow_open(sk);
 
 	if (!flow)
-		return !csig_flow_ask(sk);
+		return !ctag_flow_ask(sk);
 	cs->reported = kzalloc(sizeof(*cs->reported), GFP_ATOMIC);
 	if (!cs->reported) {
-		csig_flow_close(flow);
+		ctag_flow_close(flow);
 		return true;
 	}
 	cs->reported->flow = flow;
-	cs->reported->view = csig_flow_view(flow);
+	cs->reported->view = ctag_flow_view(flow);
 	return true;
 }
 
@@ -32,7 +32,7 @@ void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
 	if (!cs->reported)
 		return;
 	tcsig_count(sk, cs, false);
-	csig_flow_close(cs->reported->flow);
+	ctag_flow_close(cs->reported->flow);
 	kfree(cs->reported);
 	cs->reported = NULL;
 }

@@ -13,7 +13,8 @@ static unsigned int rounds_max = TCSIG_MOVE_MAX_ROUNDS;
 static int locator_max = U16_MAX;
 
 /* The algorithm reads the value in its own fixed point. */
-static int set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+static int tcsig_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
 {
 	struct tcsig_gain *gain = container_of(table->data, struct tcsig_gain, ppm);
 	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
@@ -41,7 +42,7 @@ static const struct ctl_table tcsig_table[SYSCTLS + 1] = {
 	KNOB("target_ns", target_ns, proc_douintvec_minmax, &target_min, &target_max),
 	KNOB("e2e_target_ns", e2e_target_ns, proc_douintvec_minmax, &target_min, &target_max),
 	KNOB("beta_ppm", beta_ppm, proc_douintvec_minmax, &beta_min, &beta_max),
-	KNOB("ai_ppm", ai.ppm, set_gain, &ai_min, &ai_max),
+	KNOB("ai_ppm", ai.ppm, tcsig_set_gain, &ai_min, &ai_max),
 	KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
 	KNOB("idle_rounds", idle_rounds, proc_douintvec_minmax, SYSCTL_ZERO, &idle_max),
 	KNOB("move_rounds", move_rounds, proc_douintvec_minmax, SYSCTL_ZERO, &rounds_max),

@@ -226,9 +226,9 @@ static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 
 	if (law->path_bytes_ps)
 		return law->path_bytes_ps;
-	if (int_flow_syn_is_unsure(hs->flow))
+	if (nint_flow_syn_is_unsure(hs->flow))
 		return hpccpp_first_bytes_ps(sk, t_ns);
-	return (u64)int_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
+	return (u64)nint_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
 }
 
 static u32 hpccpp_flows(const struct hpccpp_law *law)
@@ -359,7 +359,7 @@ static __always_inline bool hpccpp_is_held(const struct sock *sk, const struct h
 					   u32 wnd_bytes, u32 wire_bytes)
 {
 	return tcp_sk(sk)->packets_out == 1 && wnd_bytes <= wire_bytes &&
-	       !int_flow_acks_now(hs->flow);
+	       !nint_flow_acks_now(hs->flow);
 }
 
 /* Line 27: sets window, pacing rate and limit of bursts. */
@@ -447,7 +447,7 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
 	law->asked_kind = ask.kind;
 	law->asked_wnd_bytes = ask.wnd_bytes;
 	law->asked_seldom = ask.seldom;
-	int_flow_ask(hs->flow, &ask);
+	nint_flow_ask(hs->flow, &ask);
 }
 
 /*
@@ -467,7 +467,7 @@ static noinline void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != seldom) {
 		law->asked_wnd_bytes = wnd_bytes;
 		law->asked_seldom = seldom;
-		int_flow_ask_window(hs->flow, wnd_bytes, seldom);
+		nint_flow_ask_window(hs->flow, wnd_bytes, seldom);
 	}
 }
 
@@ -522,7 +522,7 @@ static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *
 	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
 		return;
 	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
-			   int_flow_syn_queues_ns(hs->flow));
+			   nint_flow_syn_queues_ns(hs->flow));
 	hpccpp_forget_seen(law);
 }
 
@@ -545,7 +545,7 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
  */
 static void hpccpp_ask_late(struct sock *sk)
 {
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, int_flow_negotiate(sk) == INT_PEER_UNKNOWN ?
+	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, nint_flow_negotiate(sk) == INT_PEER_UNKNOWN ?
 					      &hpccpp_asking : &hpccpp_reno);
 }
 
@@ -570,7 +570,7 @@ static void hpccpp_init(struct sock *sk)
 	hop_bound_window(sk);
 	law = kzalloc(sizeof(*law), GFP_ATOMIC);
 	if (law)
-		hs->flow = int_flow_open(sk);
+		hs->flow = nint_flow_open(sk);
 	if (!hs->flow) {
 		kfree(law);
 		hpccpp_ask_late(sk);
@@ -581,10 +581,10 @@ static void hpccpp_init(struct sock *sk)
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
 	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
-	if (int_flow_syn_sent_ns(hs->flow))
-		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - int_flow_syn_sent_ns(hs->flow);
+	if (nint_flow_syn_sent_ns(hs->flow))
+		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - nint_flow_syn_sent_ns(hs->flow);
 	hpccpp_begin_least(sk, hs, law);
-	hs->ext_hdr_bytes = int_flow_hdr_bytes(hs->flow);
+	hs->ext_hdr_bytes = nint_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
 	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
@@ -595,7 +595,7 @@ static void hpccpp_init(struct sock *sk)
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	hop_bound_window(sk);
-	switch (int_flow_negotiate(sk)) {
+	switch (nint_flow_negotiate(sk)) {
 	case INT_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
 		hpccpp_init(sk);
@@ -617,7 +617,7 @@ static void hpccpp_release(struct sock *sk)
 	if (!hs->law)
 		return;
 	hop_shim_release(sk, hs->ext_hdr_bytes);
-	int_flow_close(hs->flow);
+	nint_flow_close(hs->flow);
 	kfree(hs->law);
 	hs->law = NULL;
 	hop_restore_bursts(sk);
@@ -733,7 +733,7 @@ static noinline void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_
 static noinline void hpccpp_grow_header(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
-	const u32 bytes = int_flow_grow(hs->flow);
+	const u32 bytes = nint_flow_grow(hs->flow);
 
 	if (bytes == hs->ext_hdr_bytes)
 		return;
@@ -808,7 +808,7 @@ static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law
 
 	hpccpp_look_at_hops(sk, law);
 	/* The carrier may have given up the headers that the room in data is for. */
-	if (unlikely(int_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes))
+	if (unlikely(nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes))
 		hpccpp_grow_header(sk);
 	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_measure_ports(sk, law);
@@ -867,7 +867,7 @@ static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
 	if (likely(!law->reno))
-		poll = int_flow_poll(hs->flow, &law->answer);
+		poll = nint_flow_poll(hs->flow, &law->answer);
 	if (unlikely(poll == INT_POLL_UNSUPPORTED)) {
 		hpccpp_go_reno(sk, law, rs);
 		return;

@@ -18,7 +18,7 @@
 
 #include "tcp_ldcp.h"
 
-static bool clear_ect(struct sk_buff *skb)
+static bool ldcp_clear_ect(struct sk_buff *skb)
 {
 	if (skb_ensure_writable(skb, skb_network_offset(skb) + sizeof(struct ipv6hdr)))
 		return false;
@@ -29,7 +29,7 @@ static bool clear_ect(struct sk_buff *skb)
 	return true;
 }
 
-static void clear_ece(struct sk_buff *skb)
+static void ldcp_clear_ece(struct sk_buff *skb)
 {
 	struct tcphdr *th;
 	__be16 *flags, old;
@@ -46,7 +46,7 @@ static void clear_ece(struct sk_buff *skb)
 }
 
 /* Segment a GSO packet, because all of its segments share one IP header. */
-static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
+static unsigned int ldcp_cut(struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct sk_buff *segs, *seg, *next;
 	struct sock *sk = skb->sk;
@@ -68,7 +68,7 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
 		if (!seg->sk)
 			skb_set_owner_w(seg, sk);
 		if (next)
-			clear_ect(seg);
+			ldcp_clear_ect(seg);
 		hop_hook_pass_on(seg, state);
 	}
 	sock_put(sk);
@@ -79,7 +79,7 @@ static unsigned int cut(struct sk_buff *skb, const struct nf_hook_state *state)
  * While the application's call is still copying data, the end of its message is unknown. If the
  * send buffer is full, however, nothing more is sent before an ACK arrives.
  */
-static u32 left_bytes(const struct sock *sk, u32 seq)
+static u32 ldcp_left_bytes(const struct sock *sk, u32 seq)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 write_seq = READ_ONCE(tp->write_seq);
@@ -93,7 +93,7 @@ static u32 left_bytes(const struct sock *sk, u32 seq)
 	return write_seq - seq;
 }
 
-static u32 defer_bytes(const struct tcp_sock *tp, u32 segs_pkts)
+static u32 ldcp_output_defer_bytes(const struct tcp_sock *tp, u32 segs_pkts)
 {
 	/* 2^20 packets of less than 2^16 bytes */
 	const u64 cwnd_bytes = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;
@@ -101,22 +101,22 @@ static u32 defer_bytes(const struct tcp_sock *tp, u32 segs_pkts)
 	return ldcp_defer_bytes(min_t(u64, cwnd_bytes, tp->snd_wnd), segs_pkts, tp->mss_cache);
 }
 
-static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state *state,
-				 u32 seq, u32 payload_bytes)
+static unsigned int ldcp_output_first(struct sk_buff *skb, const struct nf_hook_state *state,
+				      u32 seq, u32 payload_bytes)
 {
 	const struct tcp_sock *tp = tcp_sk(skb->sk);
 	const u32 segs_pkts = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
 	struct ldcp_flight f = {
 		.room_pkts = max_t(s32, tcp_snd_cwnd(tp) - tcp_packets_in_flight(tp), 0),
 		.room_bytes = tcp_wnd_end(tp) - seq,
-		.left_bytes = tcp_hdr(skb)->fin ? payload_bytes : left_bytes(skb->sk, seq),
+		.left_bytes = tcp_hdr(skb)->fin ? payload_bytes : ldcp_left_bytes(skb->sk, seq),
 		.mss_bytes = tp->mss_cache,
-		.defer_bytes = defer_bytes(tp, segs_pkts),
+		.defer_bytes = ldcp_output_defer_bytes(tp, segs_pkts),
 	};
 
 	if (ldcp_has_tail(&f, segs_pkts, payload_bytes))
-		return skb_is_gso(skb) ? cut(skb, state) : NF_ACCEPT;
-	clear_ect(skb);
+		return skb_is_gso(skb) ? ldcp_cut(skb, state) : NF_ACCEPT;
+	ldcp_clear_ect(skb);
 	return NF_ACCEPT;
 }
 
@@ -124,7 +124,7 @@ static unsigned int output_first(struct sk_buff *skb, const struct nf_hook_state
  * Return: true for a segment of the socket itself, false for a tunnel's packet around it. Ports
  * cannot distinguish them because NAT may have translated them.
  */
-static bool is_segment(const struct sk_buff *skb)
+static bool ldcp_is_segment(const struct sk_buff *skb)
 {
 	const int offset = skb_transport_offset(skb);
 	struct hop_shim_place place;
@@ -142,18 +142,18 @@ static bool is_segment(const struct sk_buff *skb)
  * A SYN that no longer asks for ECN, or a SYN-ACK that does not agree to it: make it Not-ECT, so
  * that a connection without ECN can be established if the path drops ECT packets.
  */
-static unsigned int output_syn(struct sk_buff *skb)
+static unsigned int ldcp_output_syn(struct sk_buff *skb)
 {
 	if (!tcp_hdr(skb)->ece)
-		clear_ect(skb);
+		ldcp_clear_ect(skb);
 	return NF_ACCEPT;
 }
 
 /* After the fallback to Reno because of timeouts: the path may drop ECT packets. */
-static unsigned int output_reno(struct sk_buff *skb, const struct sock *sk)
+static unsigned int ldcp_output_reno(struct sk_buff *skb, const struct sock *sk)
 {
 	if (compat_ecn_rfc3168(tcp_sk(sk)))
-		clear_ect(skb);
+		ldcp_clear_ect(skb);
 	return NF_ACCEPT;
 }
 
@@ -164,18 +164,18 @@ unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!is_segment(skb))
+	if (!ldcp_is_segment(skb))
 		return NF_ACCEPT;
 	if (fallen_back)
-		return output_reno(skb, sk);
+		return ldcp_output_reno(skb, sk);
 	ls = inet_csk_ca(sk);
 	th = tcp_hdr(skb);
 	if (th->syn)
-		return output_syn(skb);
+		return ldcp_output_syn(skb);
 	if (skb->sk != sk)
 		return NF_ACCEPT;
 	if (th->ece && !ldcp_echoes(&ls->receiver, ntohl(th->ack_seq))) {
-		clear_ece(skb);
+		ldcp_clear_ece(skb);
 		th = tcp_hdr(skb);
 	}
 	headers_bytes = skb_transport_offset(skb) + __tcp_hdrlen(th);
@@ -183,5 +183,5 @@ unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen
 	if (skb->len <= headers_bytes || READ_ONCE(ls->v.stage) != LDCP_FIRST_RTT ||
 	    ntohl(th->seq) != READ_ONCE(tcp_sk(sk)->snd_nxt))
 		return NF_ACCEPT;
-	return output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
+	return ldcp_output_first(skb, state, ntohl(th->seq), skb->len - headers_bytes);
 }

@@ -126,8 +126,8 @@ static __always_inline void txcp_count_asked(const struct sock *sk, struct txcp_
 }
 
 /* Set the fields of the next packets; if the throughput is unknown (0), they carry no demand. */
-static __always_inline void xcp_offer(const struct sock *sk, struct txcp_sock *xs,
-				      u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
+static __always_inline void txcp_offer(const struct sock *sk, struct txcp_sock *xs,
+				       u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
 	s32 demand_bytes_ps = 0;
 
@@ -214,7 +214,7 @@ static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *x
 
 	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	line = txcp_line_of(sk, xs, rate_bytes_ps);
-	xcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
+	txcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
 		txcp_trace(sk, xs, feedback, rate_bytes_ps);
 	if (reno)
@@ -239,10 +239,10 @@ static void txcp_init(struct sock *sk)
 
 	memset(xs, 0, sizeof(*xs));
 	hop_bound_window(sk);
-	xs->flow = xcp_flow_open(sk);
+	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops,
-			   xcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &txcp_asking : &txcp_reno);
+			   nxcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &txcp_asking : &txcp_reno);
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -278,7 +278,7 @@ static void txcp_release(struct sock *sk)
 	if (!xs->flow)
 		return;
 	hop_shim_release(sk, XCP_HDR_BYTES);
-	xcp_flow_close(xs->flow);
+	nxcp_flow_close(xs->flow);
 	xs->flow = NULL;
 	txcp_stop_pacing(sk, xs);
 }
@@ -304,7 +304,7 @@ static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock
 {
 	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 
-	if (xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED)
+	if (nxcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED)
 		return XCP_LOSS_RENO;
 	return READ_ONCE(xn->loss);
 }
@@ -316,7 +316,7 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 	u32 mss_bytes = txcp_mss_bytes(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (txcp_gives_up(&xs->v, loss, recovered, xcp_flow_was_asked(xs->flow)))
+	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
 		txcp_give_up(sk);
 	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)hop_cwnd_pkts(tp) * mss_bytes,
 				mss_bytes))
@@ -329,7 +329,7 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
  */
 static bool txcp_is_cut_off(const struct sock *sk, const struct txcp_sock *xs)
 {
-	return xcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED &&
+	return nxcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED &&
 	       inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 }
 
@@ -375,7 +375,7 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 	xs->v.received = true;
 	txcp_count_asked(sk, xs);
 	if (txcp_is_excess(&xs->v, feedback_bytes_ps))
-		xcp_flow_count_excess(xs->flow);
+		nxcp_flow_count_excess(xs->flow);
 	if (!txcp_receive(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
 	/* txcp_bound_growth() does not need the desired rate if the device's speed is unknown. */
@@ -392,7 +392,7 @@ static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	/* The SYN-ACK is processed here before init(). */
 	if (!xs->flow)
 		return;
-	feedback = xcp_flow_take_feedback(xs->flow);
+	feedback = nxcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
 		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
 	txcp_count(sk, xs, rs, mss_bytes);
@@ -474,7 +474,7 @@ static u32 txcp_undo_cwnd(struct sock *sk)
 static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	hop_bound_window(sk);
-	switch (xcp_flow_ask(sk)) {
+	switch (nxcp_flow_ask(sk)) {
 	case XCP_PEER_SUPPORTED:
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp);
 		txcp_init(sk);

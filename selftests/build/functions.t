@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The shape of the C source: no body above 60 lines (80 where netlink is
 parsed or dumped), a median of 12 and a 90th percentile of 40 at most; kernel versions in compat.h only;
-a licence line in every source; one scheme of include guards; no circle of calls between the files of a module."""
+a licence line in every source; one scheme of include guards; no circle of calls between the files of a module;
+its module's prefix before the name of each function, also of a static one: a stack trace, perf and ftrace show nothing else."""
 
 import os
 import re
@@ -18,6 +19,11 @@ WALL, NETLINK_WALL, MEDIAN, P90 = 60, 80, 12, 40
 FOLDERS = ("include", "hop_core", "sch_", "net_", "tcp_", "tools", "selftests")
 MODULES = ("hop_core", "sch_", "net_", "tcp_")
 HEAD = re.compile(r"^(?!static\b)[a-z][\w \t*]*?\b(\w+)\([^;{}]*?\)\n\{", re.M)
+DEFINITION = re.compile(r"^[a-z][\w \t*]*?[ *](\w+)\([^;{}]*?\)(?:\s*__\w+(?:\([^)]*\))?)*\n\{", re.M)
+# bpf_ is that of kfuncs in every module.
+PREFIXES = {"hop_core": "hop", "net_csig_tag": "ctag", "net_int": "nint", "net_xcp": "nxcp", "sch_csig": "scsig",
+            "sch_int": "sint", "sch_wred": "wred", "sch_xcp": "sxcp", "tcp_csig": "tcsig", "tcp_dctcp_ms": "dctcp",
+            "tcp_hpccpp": "hpccpp", "tcp_ldcp": "ldcp", "tcp_xcp": "txcp"}
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.S)
 TAG = re.compile(r"\bstruct\s+\w+")
 VERSION_TEST = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\s*\(|\bKV\s*\(")
@@ -58,6 +64,19 @@ def circles(texts):
     reach = {name: reachable(graph, name) for name in graph}
     return {" ".join(sorted(other for other in reach[name] if name in reach[other]))
             for name in reach if name in reach[name]}
+
+
+def without_prefix(module, text):
+    return [name for name in DEFINITION.findall(text)
+            if not name.startswith((PREFIXES[module] + "_", "bpf_"))]
+
+
+def all_without_prefix():
+    for path in sources((".c", ".h")):
+        module = path.split("/")[0]
+        if module in PREFIXES and not path.endswith("_test.c") and "/q_" not in path:
+            with open(path, encoding="utf-8") as file:
+                yield from (f"{path}: {name}()" for name in without_prefix(module, file.read()))
 
 
 def all_circles():
@@ -121,6 +140,10 @@ def main():
          [] if lengths else ["none found: is this the checkout?"]),
     ]
     checks += [
+        ("each function of a module has the module's prefix", list(all_without_prefix())),
+        ("a function without it is found",
+         [] if without_prefix("net_xcp", "static bool nxcp_a(void)\n{\n}\n\nstatic struct b *receive(int a,\n\t\t"
+                              "int b)\n{\n}\n") == ["receive"] else ["not found"]),
         ("no files of a module call each other in a circle",
          sorted(all_circles())),
         ("a circle of two files is found",

@@ -20,7 +20,7 @@ static void arrive(struct nxcp_vars *v)
 	if (!xcp_rtt_us(&h))
 		FUZZ_CLAIM(v->unreturned_bytes_ps == unreturned_bytes_ps);
 	else
-		FUZZ_CLAIM(nxcp_owes(v) && v->asked);
+		FUZZ_CLAIM(nxcp_has_pending(v) && v->asked);
 	nxcp_window_is_small(v, &h);
 	nxcp_wants_room(v);
 	FUZZ_CLAIM(nxcp_is_copy(&h, &h));
@@ -38,7 +38,7 @@ static void leave(struct nxcp_vars *v)
 	};
 	const enum xcp_format format = fuzz_flag() ? XCP_FORMAT_STANDARD : XCP_FORMAT_MICRO;
 	const s64 unreturned_bytes_ps = v->unreturned_bytes_ps;
-	const s32 reverse_bytes_ps = nxcp_pay(v);
+	const s32 reverse_bytes_ps = nxcp_take_pending(v);
 	struct xcp_hdr h;
 
 	FUZZ_CLAIM(v->unreturned_bytes_ps + reverse_bytes_ps == unreturned_bytes_ps);
@@ -76,7 +76,7 @@ static void fuzz_once(void)
 		case 2:
 			stage = hop_next_stage(stage, fuzz_choice(HOP_EVENT_HIDDEN + 1));
 			FUZZ_CLAIM(stage <= HOP_STAGE_DOUBTFUL);
-			FUZZ_CLAIM(xcp_peer(stage) <= XCP_PEER_UNSUPPORTED);
+			FUZZ_CLAIM(nxcp_peer(stage) <= XCP_PEER_UNSUPPORTED);
 			break;
 		default:
 			arrive(&v);

@@ -87,7 +87,7 @@ struct hop_carrier {
 };
 
 /**
- * struct hop_hook_wish - the packets that a carrier wants to see in a network namespace
+ * struct hop_hook_request - the packets that a carrier wants to see in a network namespace
  * @protocol: protocol number of the carrier's header: all incoming packets with it
  * @other: another protocol number, as @protocol; 0: none
  * @segments: also incoming TCP and UDP packets, while the namespace has flows
@@ -96,7 +96,7 @@ struct hop_carrier {
  * @dscp: DSCP of packets that may open a flow
  * @all: all packets, incoming and outgoing
  */
-struct hop_hook_wish {
+struct hop_hook_request {
 	u8 protocol;
 	u8 other;
 	bool segments;
@@ -109,13 +109,13 @@ struct hop_hook_wish {
  * hop_hook_start() - start a carrier in a network namespace, or change which packets it sees
  * @net: the namespace
  * @carrier: the carrier
- * @wish: the packets that the carrier wants to see
+ * @request: the packets that the carrier wants to see
  *
  * Context: process.
  * Return: 0; or the error of registering the hooks, and then nothing is changed.
  */
 int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
-		   const struct hop_hook_wish *wish);
+		   const struct hop_hook_request *request);
 
 /**
  * hop_hook_stop() - stop a carrier in a network namespace

@@ -101,13 +101,13 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr);
 
 /**
- * hop_is_silent() - is a destination stored as one that does not answer questions either?
+ * hop_is_unresponsive() - is a destination stored as one that does not answer questions either?
  * @memory: cache of the network namespace
  * @addr: the destination
  *
  * Context: any but hard interrupt.
  * Return: true if hop_is_unsupported() is true, and not only because of hop_passes_questions().
  */
-bool hop_is_silent(struct hop_unsupported *memory, const struct in6_addr *addr);
+bool hop_is_unresponsive(struct hop_unsupported *memory, const struct in6_addr *addr);
 
 #endif /* HOPCC_CORE_HOP_UNSUPPORTED_H */

@@ -37,18 +37,18 @@ struct csig_signal {
 };
 
 /**
- * csig_flow_open() - start to read a connection's signals
+ * ctag_flow_open() - start to read a connection's signals
  * @sk: a TCP socket that is established or finishing its handshake
  *
  * Context: socket lock held; may be softirq.
- * Return: the flow, with a reference that csig_flow_close() drops; NULL if the peer does not
+ * Return: the flow, with a reference that ctag_flow_close() drops; NULL if the peer does not
  * support CSIG, the netns has it switched off, or memory is short.
  */
-struct csig_flow *csig_flow_open(struct sock *sk);
+struct csig_flow *ctag_flow_open(struct sock *sk);
 
 /**
- * csig_flow_ask() - negotiate CSIG on an established connection
- * @sk: a TCP socket for which csig_flow_open() returned NULL
+ * ctag_flow_ask() - negotiate CSIG on an established connection
+ * @sk: a TCP socket for which ctag_flow_open() returned NULL
  *
  * This function is for a congestion control that was chosen when the connection was established,
  * and for one whose handshake lost a packet. It sends a pure ACK that asks the peer. If the data of
@@ -56,21 +56,21 @@ struct csig_flow *csig_flow_open(struct sock *sk);
  * in all.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: true if the answer is still open, or nothing was asked yet: call csig_flow_open() on each
+ * Return: true if the answer is still open, or nothing was asked yet: call ctag_flow_open() on each
  * ACK, and this function again if that returns NULL. False if the connection stays without CSIG.
  */
-bool csig_flow_ask(struct sock *sk);
+bool ctag_flow_ask(struct sock *sk);
 
 /**
- * csig_flow_read() - read the latest value of a signal
- * @flow: the flow that csig_flow_open() returned
+ * ctag_flow_read() - read the latest value of a signal
+ * @flow: the flow that ctag_flow_open() returned
  * @type: type of the signal
  * @s: result
  *
  * Context: any but hard interrupt.
  * Return: false if no value has been reflected yet.
  */
-bool csig_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
+bool ctag_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
 /**
  * struct csig_reading - latest value of a signal, in the short form for a congestion control
@@ -121,15 +121,15 @@ struct csig_view {
 };
 
 /**
- * csig_flow_view() - let a congestion control read signals without a call for each
- * @flow: the flow that csig_flow_open() returned; the view is valid until csig_flow_close()
+ * ctag_flow_view() - let a congestion control read signals without a call for each
+ * @flow: the flow that ctag_flow_open() returned; the view is valid until ctag_flow_close()
  *
  * Context: any.
  * Return: the view, for csig_news() and csig_read_new().
  */
-struct csig_view csig_flow_view(const struct csig_flow *flow);
+struct csig_view ctag_flow_view(const struct csig_flow *flow);
 
-/* Flag in the result of csig_news(), above the signals' bits: csig_flow_is_fed() is true. */
+/* Flag in the result of csig_news(), above the signals' bits: ctag_flow_is_fed() is true. */
 #define CSIG_NEWS_FED	BIT(CSIG_TYPES)
 
 /* csig_view.path: it strips tags. */
@@ -137,7 +137,7 @@ struct csig_view csig_flow_view(const struct csig_flow *flow);
 
 /**
  * csig_news() - find the signals that were received since the caller's last reads
- * @view: the view that csig_flow_view() returned
+ * @view: the view that ctag_flow_view() returned
  * @seen: csig_reading.count of the caller's last read, by signal; 0 before the first
  *
  * An ACK usually reports one signal. This function takes no lock. A 32-bit CPU may read half of an
@@ -158,7 +158,7 @@ static inline u32 csig_news(const struct csig_view *view, const u64 *seen)
 
 /**
  * csig_read_new() - read a signal that csig_news() found
- * @view: the view that csig_flow_view() returned
+ * @view: the view that ctag_flow_view() returned
  * @type: type of the signal
  * @r: result: the latest value
  *
@@ -181,21 +181,21 @@ static inline void csig_read_new(const struct csig_view *view, enum csig_type ty
 }
 
 /**
- * csig_flow_is_fed() - check if signals are being received
- * @flow: the flow that csig_flow_open() returned
+ * ctag_flow_is_fed() - check if signals are being received
+ * @flow: the flow that ctag_flow_open() returned
  *
  * Context: any but hard interrupt.
  * Return: true if, as far as is known, tags pass the path and the peer reflects them. If false, a
  * congestion control must do without signals for a while.
  */
-bool csig_flow_is_fed(const struct csig_flow *flow);
+bool ctag_flow_is_fed(const struct csig_flow *flow);
 
 /**
- * csig_flow_close() - stop reading a connection's signals
- * @flow: the flow that csig_flow_open() returned
+ * ctag_flow_close() - stop reading a connection's signals
+ * @flow: the flow that ctag_flow_open() returned
  *
  * Context: any.
  */
-void csig_flow_close(struct csig_flow *flow);
+void ctag_flow_close(struct csig_flow *flow);
 
 #endif /* HOPCC_FLOW_CSIG_FLOW_H */

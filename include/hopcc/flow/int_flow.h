@@ -96,19 +96,19 @@ struct int_answer {
 };
 
 /**
- * int_flow_open() - start to use telemetry on a connection
+ * nint_flow_open() - start to use telemetry on a connection
  * @sk: a TCP socket that is established or finishing its handshake
  *
  * Context: socket lock held; may be softirq.
- * Return: the flow, with a reference that int_flow_close() drops; NULL if the peer does not support
- * telemetry, the netns has it switched off, or memory is short: then the connection does without
- * telemetry.
+ * Return: the flow, with a reference that nint_flow_close() drops; NULL if the peer does not
+ * support telemetry, the netns has it switched off, or memory is short: then the connection does
+ * without telemetry.
  */
-struct int_flow *int_flow_open(struct sock *sk);
+struct int_flow *nint_flow_open(struct sock *sk);
 
 /**
- * int_flow_negotiate() - negotiate telemetry on an established connection
- * @sk: a TCP socket, for which int_flow_open() returned NULL
+ * nint_flow_negotiate() - negotiate telemetry on an established connection
+ * @sk: a TCP socket, for which nint_flow_open() returned NULL
  *
  * For a congestion control that was selected after the handshake, and for a connection whose
  * handshake could not negotiate, for example because of a NAT. The next data is preceded by a
@@ -116,31 +116,31 @@ struct int_flow *int_flow_open(struct sock *sk);
  * INT_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq.
- * Return: INT_PEER_SUPPORTED: int_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection
+ * Return: INT_PEER_SUPPORTED: nint_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection
  * will never have telemetry.
  */
-enum int_peer int_flow_negotiate(struct sock *sk);
+enum int_peer nint_flow_negotiate(struct sock *sk);
 
 /**
- * int_flow_close() - stop using telemetry; no more records are collected
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_close() - stop using telemetry; no more records are collected
+ * @flow: the flow that nint_flow_open() returned
  *
  * Context: socket lock held; may be softirq.
  */
-void int_flow_close(struct int_flow *flow);
+void nint_flow_close(struct int_flow *flow);
 
 /**
- * int_flow_ask() - set what the next packets request
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_ask() - set what the next packets request
+ * @flow: the flow that nint_flow_open() returned
  * @ask: the request; is copied
  *
  * Context: socket lock held.
  */
-void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
+void nint_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 
 /**
- * int_flow_ask_window() - change int_ask.wnd_bytes and int_ask.seldom alone
- * @flow: the flow that int_flow_open() returned; int_flow_ask() was called before
+ * nint_flow_ask_window() - change int_ask.wnd_bytes and int_ask.seldom alone
+ * @flow: the flow that nint_flow_open() returned; nint_flow_ask() was called before
  * @wnd_bytes: as int_ask.wnd_bytes
  * @seldom: as int_ask.seldom
  *
@@ -149,11 +149,11 @@ void int_flow_ask(struct int_flow *flow, const struct int_ask *ask);
  *
  * Context: socket lock held.
  */
-void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom);
+void nint_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom);
 
 /**
- * int_flow_acks_now() - does the peer acknowledge each packet without delay?
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_acks_now() - does the peer acknowledge each packet without delay?
+ * @flow: the flow that nint_flow_open() returned
  *
  * The peer does so when a packet that collects records has reported that int_ask.wnd_bytes is
  * small. Until then its TCP may delay the ACK of a single packet by 40 ms.
@@ -161,23 +161,23 @@ void int_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom);
  * Context: any.
  * Return: true if the latest such packet reported it.
  */
-bool int_flow_acks_now(const struct int_flow *flow);
+bool nint_flow_acks_now(const struct int_flow *flow);
 
 /**
- * int_flow_take() - take the latest answer; each answer is returned once
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_take() - take the latest answer; each answer is returned once
+ * @flow: the flow that nint_flow_open() returned
  * @answer: result; members that its kind does not have are left as they are
  *
  * Context: socket lock held.
  * Return: true if an answer was received since the last call.
  */
-bool int_flow_take(struct int_flow *flow, struct int_answer *answer);
+bool nint_flow_take(struct int_flow *flow, struct int_answer *answer);
 
 /**
- * enum int_poll - result of int_flow_poll()
+ * enum int_poll - result of nint_flow_poll()
  * @INT_POLL_NOTHING: no new answer
  * @INT_POLL_ANSWER: a new answer
- * @INT_POLL_UNSUPPORTED: int_flow_peer() is not INT_PEER_SUPPORTED any more
+ * @INT_POLL_UNSUPPORTED: nint_flow_peer() is not INT_PEER_SUPPORTED any more
  */
 enum int_poll {
 	INT_POLL_NOTHING,
@@ -186,41 +186,41 @@ enum int_poll {
 };
 
 /**
- * int_flow_poll() - int_flow_peer() and int_flow_take() in one call, for each ACK
- * @flow: the flow that int_flow_open() returned
- * @answer: result: as for int_flow_take()
+ * nint_flow_poll() - nint_flow_peer() and nint_flow_take() in one call, for each ACK
+ * @flow: the flow that nint_flow_open() returned
+ * @answer: result: as for nint_flow_take()
  *
  * Context: socket lock held.
  * Return: what was found.
  */
-enum int_poll int_flow_poll(struct int_flow *flow, struct int_answer *answer);
+enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer);
 
 /**
- * int_flow_hdr_bytes() - room that a data packet must leave for the header
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_hdr_bytes() - room that a data packet must leave for the header
+ * @flow: the flow that nint_flow_open() returned
  *
- * The value is for icsk_ext_hdr_len. Only int_flow_grow() changes it while the flow is open.
+ * The value is for icsk_ext_hdr_len. Only nint_flow_grow() changes it while the flow is open.
  *
  * Context: any.
  * Return: bytes; 0 if data carries no headers.
  */
-unsigned int int_flow_hdr_bytes(const struct int_flow *flow);
+unsigned int nint_flow_hdr_bytes(const struct int_flow *flow);
 
 /**
- * int_flow_grow() - make room for the records of all hops of the path
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_grow() - make room for the records of all hops of the path
+ * @flow: the flow that nint_flow_open() returned
  *
  * To be called for an answer whose header has fewer records than the path has hops. Probes grow
  * without it.
  *
  * Context: socket lock held.
- * Return: the new value of int_flow_hdr_bytes().
+ * Return: the new value of nint_flow_hdr_bytes().
  */
-unsigned int int_flow_grow(struct int_flow *flow);
+unsigned int nint_flow_grow(struct int_flow *flow);
 
 /**
- * int_flow_syn_queues_ns() - queueing delay of this end's SYN or SYN-ACK on its path
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_syn_queues_ns() - queueing delay of this end's SYN or SYN-ACK on its path
+ * @flow: the flow that nint_flow_open() returned
  *
  * The delay is a part of the RTT that TCP measured with that packet. A peer that answers a SYN
  * reports it immediately, a peer that sent the SYN reports it with its first data.
@@ -229,43 +229,43 @@ unsigned int int_flow_grow(struct int_flow *flow);
  * Return: the sum over all ports of the path as the peer reported it, ns; 0: no queues, or not
  * known.
  */
-u32 int_flow_syn_queues_ns(const struct int_flow *flow);
+u32 nint_flow_syn_queues_ns(const struct int_flow *flow);
 
 /**
- * int_flow_syn_mbit() - rate of the slowest port on the path of this end's SYN
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_syn_mbit() - rate of the slowest port on the path of this end's SYN
+ * @flow: the flow that nint_flow_open() returned
  *
  * Context: any.
  * Return: Mbit/s, as reported by the peer; 0: not known, also if the peer sent the SYN.
  */
-u32 int_flow_syn_mbit(const struct int_flow *flow);
+u32 nint_flow_syn_mbit(const struct int_flow *flow);
 
 /**
- * int_flow_syn_is_unsure() - is there a port of unknown rate on the path of this end's SYN?
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_syn_is_unsure() - is there a port of unknown rate on the path of this end's SYN?
+ * @flow: the flow that nint_flow_open() returned
  *
  * Context: any.
  * Return: true if the peer reported one, for example because the path has more hops than the SYN
  * had slots for records.
  */
-bool int_flow_syn_is_unsure(const struct int_flow *flow);
+bool nint_flow_syn_is_unsure(const struct int_flow *flow);
 
 /**
- * int_flow_syn_sent_ns() - time at which this end's SYN was sent
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_syn_sent_ns() - time at which this end's SYN was sent
+ * @flow: the flow that nint_flow_open() returned
  *
  * Context: any.
  * Return: ns, by tcp_clock_ns(), of the last SYN with a header; 0: the peer sent the SYN.
  */
-u64 int_flow_syn_sent_ns(const struct int_flow *flow);
+u64 nint_flow_syn_sent_ns(const struct int_flow *flow);
 
 /**
- * int_flow_peer() - current state of the peer
- * @flow: the flow that int_flow_open() returned
+ * nint_flow_peer() - current state of the peer
+ * @flow: the flow that nint_flow_open() returned
  *
  * Context: any.
  * Return: the state.
  */
-enum int_peer int_flow_peer(const struct int_flow *flow);
+enum int_peer nint_flow_peer(const struct int_flow *flow);
 
 #endif /* HOPCC_FLOW_INT_FLOW_H */

@@ -14,13 +14,13 @@ struct sock;
 struct xcp_flow;
 
 /**
- * enum xcp_peer - state of the negotiation with the peer
+ * enum nxcp_peer - state of the negotiation with the peer
  * @XCP_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
  * @XCP_PEER_SUPPORTED: the peer's SYN or SYN-ACK carried a congestion header
  * @XCP_PEER_UNSUPPORTED: the peer sent no header, an ICMP error arrived, or SYNs with a header were
  *	lost: this connection does not use XCP, and its destination is cached
  */
-enum xcp_peer {
+enum nxcp_peer {
 	XCP_PEER_UNKNOWN,
 	XCP_PEER_SUPPORTED,
 	XCP_PEER_UNSUPPORTED,
@@ -42,44 +42,44 @@ struct xcp_offer {
 };
 
 /**
- * xcp_flow_open() - start to use XCP on a connection
+ * nxcp_flow_open() - start to use XCP on a connection
  * @sk: a TCP socket that is established or finishing its handshake
  *
  * From now on data packets of @sk carry its offer.
  *
  * Context: socket lock held; may be softirq.
- * Return: the flow, with a reference that xcp_flow_close() releases; NULL if the peer does not
+ * Return: the flow, with a reference that nxcp_flow_close() releases; NULL if the peer does not
  * support XCP, XCP is switched off in the netns, or memory is short: then the connection does not
  * use XCP.
  */
-struct xcp_flow *xcp_flow_open(struct sock *sk);
+struct xcp_flow *nxcp_flow_open(struct sock *sk);
 
 /**
- * xcp_flow_ask() - negotiate XCP on an established connection
- * @sk: a TCP socket, for which xcp_flow_open() returned NULL
+ * nxcp_flow_ask() - negotiate XCP on an established connection
+ * @sk: a TCP socket, for which nxcp_flow_open() returned NULL
  *
  * Used if the congestion control was selected after the handshake. Call it again for each ACK of
  * new data until the result differs from XCP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: XCP_PEER_SUPPORTED: call xcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection
+ * Return: XCP_PEER_SUPPORTED: call nxcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection
  * never uses XCP; XCP_PEER_UNKNOWN: call again.
  */
-enum xcp_peer xcp_flow_ask(struct sock *sk);
+enum nxcp_peer nxcp_flow_ask(struct sock *sk);
 
 /**
- * xcp_flow_close() - stop using XCP on a connection
- * @flow: the flow from xcp_flow_open()
+ * nxcp_flow_close() - stop using XCP on a connection
+ * @flow: the flow from nxcp_flow_open()
  *
  * Packets carry no offer any more; pending feedback for the peer is still sent.
  *
  * Context: socket lock held; may be softirq.
  */
-void xcp_flow_close(struct xcp_flow *flow);
+void nxcp_flow_close(struct xcp_flow *flow);
 
 /**
  * xcp_flow_offer() - set the values that the next packets carry
- * @flow: the flow from xcp_flow_open()
+ * @flow: the flow from nxcp_flow_open()
  * @rtt_us: as in struct xcp_offer
  * @throughput_bytes_ps: as in struct xcp_offer
  * @delta_bytes_ps: as in struct xcp_offer
@@ -112,36 +112,36 @@ struct xcp_feedback {
 };
 
 /**
- * xcp_flow_take_feedback() - get and reset the feedback received since the last call
- * @flow: the flow from xcp_flow_open()
+ * nxcp_flow_take_feedback() - get and reset the feedback received since the last call
+ * @flow: the flow from nxcp_flow_open()
  *
  * Context: socket lock held.
  * Return: the feedback.
  */
-struct xcp_feedback xcp_flow_take_feedback(struct xcp_flow *flow);
+struct xcp_feedback nxcp_flow_take_feedback(struct xcp_flow *flow);
 
 /**
- * xcp_flow_count_excess() - count feedback that exceeds what the congestion control asked for
- * @flow: the flow from xcp_flow_open()
+ * nxcp_flow_count_excess() - count feedback that exceeds what the congestion control asked for
+ * @flow: the flow from nxcp_flow_open()
  *
  * Context: socket lock held.
  */
-void xcp_flow_count_excess(struct xcp_flow *flow);
+void nxcp_flow_count_excess(struct xcp_flow *flow);
 
 /**
- * xcp_flow_was_asked() - did the peer's headers carry a demand since the last call?
- * @flow: the flow from xcp_flow_open()
+ * nxcp_flow_was_asked() - did the peer's headers carry a demand since the last call?
+ * @flow: the flow from nxcp_flow_open()
  *
  * If so, our packets must return feedback.
  *
  * Context: socket lock held.
  * Return: true if they did.
  */
-bool xcp_flow_was_asked(struct xcp_flow *flow);
+bool nxcp_flow_was_asked(struct xcp_flow *flow);
 
 /**
- * xcp_flow_peer() - get the current state of the peer
- * @flow: the flow from xcp_flow_open()
+ * nxcp_flow_peer() - get the current state of the peer
+ * @flow: the flow from nxcp_flow_open()
  *
  * The state is XCP_PEER_SUPPORTED when the flow is opened. It becomes XCP_PEER_UNSUPPORTED for good
  * once consecutive timeouts or an ICMP error show that the path no longer passes our headers.
@@ -149,6 +149,6 @@ bool xcp_flow_was_asked(struct xcp_flow *flow);
  * Context: any.
  * Return: the state.
  */
-enum xcp_peer xcp_flow_peer(const struct xcp_flow *flow);
+enum nxcp_peer nxcp_flow_peer(const struct xcp_flow *flow);
 
 #endif /* HOPCC_FLOW_XCP_FLOW_H */

@@ -766,7 +766,7 @@ static inline bool hpcc_is_full(const struct hpcc_vars *v, const struct hpcc_par
  * windows are far below a packet see an average over a whole round, and what they change takes
  * effect with their next packet, up to a round later: with the whole way they would swing.
  */
-static inline u64 hpcc_part_of_way(u64 from, u64 to)
+static inline u64 hpcc_interpolate(u64 from, u64 to)
 {
 	/* 2^48 * 2^2 */
 	return ((from << HPCC_TINY_SHIFT) - from + to) >> HPCC_TINY_SHIFT;
@@ -785,7 +785,7 @@ static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct
 		return hpcc_add(v, p, wnd_ai);
 	if (likely(!hpcc_is_tiny(v)))
 		return hpcc_multiply(v, p, wnd_ai);
-	return hpcc_part_of_way(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
+	return hpcc_interpolate(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
 }
 
 /**

@@ -42,22 +42,22 @@ module_param(odd, uint, 0644);
 
 static struct int_flow *drive_open(struct sock *sk)
 {
-	return int_flow_open(sk);
+	return nint_flow_open(sk);
 }
 
 static void drive_close(struct int_flow *flow)
 {
-	int_flow_close(flow);
+	nint_flow_close(flow);
 }
 
 static u32 drive_hdr_bytes(const struct int_flow *flow)
 {
-	return int_flow_hdr_bytes(flow);
+	return nint_flow_hdr_bytes(flow);
 }
 
 static bool drive_is_silent(const struct int_flow *flow)
 {
-	return int_flow_peer(flow) == INT_PEER_UNSUPPORTED;
+	return nint_flow_peer(flow) == INT_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct int_flow *flow)
@@ -71,7 +71,7 @@ static void drive_ask(struct int_flow *flow)
 		.kind = kind,
 	};
 
-	int_flow_ask(flow, &ask);
+	nint_flow_ask(flow, &ask);
 }
 
 static void count(const struct sock *sk, struct int_answer *a)
@@ -106,7 +106,7 @@ static void drive_collect(const struct sock *sk, struct int_flow *flow)
 {
 	struct int_answer answer;
 
-	if (int_flow_take(flow, &answer))
+	if (nint_flow_take(flow, &answer))
 		count(sk, &answer);
 }
 

@@ -23,12 +23,12 @@ module_param(headers, ulong, 0644);
 
 static struct xcp_flow *drive_open(struct sock *sk)
 {
-	return xcp_flow_open(sk);
+	return nxcp_flow_open(sk);
 }
 
 static void drive_close(struct xcp_flow *flow)
 {
-	xcp_flow_close(flow);
+	nxcp_flow_close(flow);
 }
 
 static u32 drive_hdr_bytes(const struct xcp_flow *flow)
@@ -38,7 +38,7 @@ static u32 drive_hdr_bytes(const struct xcp_flow *flow)
 
 static bool drive_is_silent(const struct xcp_flow *flow)
 {
-	return xcp_flow_peer(flow) == XCP_PEER_UNSUPPORTED;
+	return nxcp_flow_peer(flow) == XCP_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct xcp_flow *flow)
@@ -48,7 +48,7 @@ static void drive_ask(struct xcp_flow *flow)
 
 static void drive_collect(const struct sock *sk, struct xcp_flow *flow)
 {
-	const struct xcp_feedback new = xcp_flow_take_feedback(flow);
+	const struct xcp_feedback new = nxcp_flow_take_feedback(flow);
 
 	feedback += new.bytes_ps;
 	headers += new.headers;

@@ -493,6 +493,11 @@ static noinline struct sk_buff *sint_stamp_watched(struct sint_sched_data *q, st
 	return skb;
 }
 
+/*
+ * All that a packet adds to what flows share, txBytes and the ring, is its size on the wire, which
+ * is taken before its header is read, and the bytes that this hop inserts. What a header claims is
+ * read for that header alone: sint_hop_write() cannot change the port (selftests/fuzz/int_port.c).
+ */
 static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);

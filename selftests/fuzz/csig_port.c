@@ -46,8 +46,18 @@ static void send_burst(struct scsig_port_vars *v, u64 now_ns)
 
 /*
  * The most that one packet adds to the estimate is its bytes in one T, whatever the estimator; the
- * estimate takes nothing else from a packet. dre rounds X and then the quotient.
+ * estimate takes nothing else from a packet: hop_pkt.c has the claim that a tag does not change the
+ * bytes, hop_drain.c that of the measured rate. dre rounds X and then the quotient.
  */
+static void check_added(const struct scsig_port_vars *with, const struct scsig_port_vars *without,
+			const struct scsig_port_params *p, u32 bytes)
+{
+	FUZZ_CLAIM(with->used_bytes_ps >= without->used_bytes_ps);
+	FUZZ_CLAIM(with->used_bytes_ps - without->used_bytes_ps <=
+		   scsig_port_rate(bytes, p->interval_ns) + 2);
+	FUZZ_CLAIM(with->periods == without->periods && with->start_ns == without->start_ns);
+}
+
 static void check_share(const struct scsig_port_vars *v, const struct scsig_port_params *p,
 			u64 now_ns)
 {
@@ -59,10 +69,20 @@ static void check_share(const struct scsig_port_vars *v, const struct scsig_port
 	scsig_port_sent(&with, v->start_ns, bytes);
 	scsig_port_look(&without, p, now_ns);
 	scsig_port_look(&with, p, now_ns);
-	FUZZ_CLAIM(with.used_bytes_ps >= without.used_bytes_ps);
-	FUZZ_CLAIM(with.used_bytes_ps - without.used_bytes_ps <=
-		   scsig_port_rate(bytes, p->interval_ns) + 2);
-	FUZZ_CLAIM(with.periods == without.periods && with.start_ns == without.start_ns);
+	check_added(&with, &without, p, bytes);
+}
+
+/* The same for a packet of one of several queues */
+static void check_share_of_queue(const struct scsig_port_vars *v, const struct scsig_port_params *p,
+				 u64 total_bytes, u64 now_ns)
+{
+	const u64 due_ns = scsig_port_shared_due_ns(p);
+	struct scsig_port_vars without = *v, with = *v;
+	const u32 bytes = (now_ns & S32_MAX) + 1;
+
+	scsig_port_look_total(&without, p, due_ns, total_bytes, now_ns);
+	scsig_port_look_total(&with, p, due_ns, total_bytes + bytes, now_ns);
+	check_added(&with, &without, p, bytes);
 }
 
 /*
@@ -80,6 +100,7 @@ static void fuzz_queues(void)
 
 		now_ns += fuzz_range(0, 1ULL << 50);
 		total_bytes += fuzz_u32();
+		check_share_of_queue(&v, &p, total_bytes, now_ns);
 		if (scsig_port_look_total(&v, &p, due_ns, total_bytes, now_ns - fuzz_range(0,
 											   1000)))
 			FUZZ_CLAIM(v.periods > before.periods && v.start_ns >= before.start_ns);

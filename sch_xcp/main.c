@@ -579,7 +579,7 @@ static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
 }
 
 /* The bytes that arrive have a shorter RTT than the current interval: its timer expires now. */
-static noinline void sxcp_look_at_rtt(struct sxcp_sched_data *q)
+static void sxcp_look_at_rtt(struct sxcp_sched_data *q)
 {
 	const u64 now_ns = ktime_get_ns();
 
@@ -589,8 +589,7 @@ static noinline void sxcp_look_at_rtt(struct sxcp_sched_data *q)
 
 static void sxcp_take_in(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
 {
-	sxcp_arrive(&q->vars, &q->params, pkt);
-	if (q->vars.asking_bytes >= q->vars.look_bytes)
+	if (sxcp_arrive(&q->vars, &q->params, pkt))
 		sxcp_look_at_rtt(q);
 }
 

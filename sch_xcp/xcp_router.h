@@ -394,15 +394,17 @@ static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p
  * @pkt: the packet
  *
  * If the sum of packet times would overflow, it and the sum of RTTs stay unchanged.
+ *
+ * Return: true if so many bytes have arrived that sxcp_is_over() must be asked.
  */
-static inline void sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
+static inline bool sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
 			       const struct sxcp_pkt *pkt)
 {
 	u64 most, time, sum;
 
 	v->input_bytes += pkt->bytes;
 	if (pkt->class != XCP_CLASS_ASKING)
-		return;
+		return false;
 	/* The N packets of a GSO packet take as long as one packet of their total size. */
 	time = sxcp_packet_time(v, pkt->bytes, pkt->throughput_bytes_pms);
 	/* 2^17 * 2^46; a GSO packet of more packets is forged. */
@@ -412,14 +414,15 @@ static inline void sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
 		v->bounded_pkts += pkt->pkts;
 	}
 	if (check_add_overflow(v->sum_time, time, &sum))
-		return;
+		return false;
 	v->sum_time = sum;
 	sxcp_sum_rtt(v, p, pkt, time);
+	return v->asking_bytes >= v->look_bytes;
 }
 
 /**
  * sxcp_is_over() - is the control interval over, for the mean RTT of the bytes that arrived in it?
- * @v: the port, when @asking_bytes has reached @look_bytes
+ * @v: the port, when sxcp_arrive() has returned true
  * @p: parameters
  * @elapsed_ns: time since the start of the interval
  *

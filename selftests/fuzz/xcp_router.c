@@ -87,7 +87,8 @@ static void arrive(struct sxcp_vars *v, const struct sxcp_params *p)
 	const struct sxcp_vars before = *v;
 	struct sxcp_stats stats = {};
 
-	sxcp_arrive(v, p, &pkt);
+	/* A look is due at the packet that makes the bytes enough, and at no other packet. */
+	FUZZ_CLAIM(sxcp_arrive(v, p, &pkt) == (v->asking_bytes >= v->look_bytes));
 	check_share(v, &before, p, &pkt);
 	look(v, p, pkt.rtt_us * XCP_NS_PER_US);
 	sxcp_count(&stats, &pkt);

@@ -182,12 +182,12 @@ deb:
 	@tools/setup/setup.sh deb
 	@debian/build.sh
 
-# Style alone: checkpatch, sparse, shellcheck, the length of functions, words, Python, links of the pages.
+# Style alone: checkpatch, sparse, kernel-doc, shellcheck, the length of functions, words, Python, links of the pages.
 style:
 	@tools/setup/setup.sh check
-	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/shellcheck.t \
-		selftests/build/functions.t selftests/build/language.t selftests/build/names.t \
-		selftests/build/python.t selftests/build/links.t
+	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/kernel_doc.t \
+		selftests/build/shellcheck.t selftests/build/functions.t selftests/build/language.t \
+		selftests/build/names.t selftests/build/python.t selftests/build/links.t
 
 clean:
 	rm -rf build lab-results

@@ -150,7 +150,7 @@ u64 hop_port_sum(const struct hop_port *port)
 }
 EXPORT_SYMBOL_GPL(hop_port_sum);
 
-/* Store the counts that each qdisc has now; it may send meanwhile. Returns the port's bytes. */
+/* Store the counts that each qdisc has now; it may send meanwhile. Return: the port's bytes. */
 static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_pkts)
 {
 	struct hop_port_queue *queue;

@@ -49,7 +49,7 @@
 #define CSIG_TCPOPT_AO		29
 
 /**
- * enum csig_opt - contents of an option
+ * enum ctag_opt - contents of an option
  * @CSIG_OPT_NONE: no option
  * @CSIG_OPT_EMPTY: handshake, or report that no tag was received
  * @CSIG_OPT_QUESTION: asks on an established connection if the peer supports CSIG
@@ -164,7 +164,7 @@ static inline u32 ctag_opt_bytes(enum csig_form form)
 }
 
 /*
- * Writes the head of the option, behind NOPs that pad it to whole words. Returns the position of
+ * Writes the head of the option, behind NOPs that pad it to whole words. Return: the position of
  * its data.
  */
 static inline u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
@@ -340,7 +340,7 @@ static inline u32 ctag_nth_turn(u32 n, const u32 *weight_pkts)
 }
 
 /**
- * enum csig_summary - value that is reflected ("the latest ... or a more advanced summary", 4.2)
+ * enum ctag_summary - value that is reflected ("the latest ... or a more advanced summary", 4.2)
  * @CSIG_SUMMARY_LATEST: the latest value
  * @CSIG_SUMMARY_WORST: the worst value since the last reflection
  * @CSIG_SUMMARY_EWMA: moving average with a gain of 1/8 (5.3.2), with the latest locator
@@ -443,7 +443,7 @@ static inline struct csig_tag ctag_summarize(struct ctag_received *h, enum ctag_
 }
 
 /**
- * enum csig_path_state - do tags pass the path? For the transitions see the drawing above.
+ * enum ctag_path_state - do tags pass the path? For the transitions see the drawing above.
  * @CSIG_PATH_UNPROVEN: not known; one tag at a time is sent
  * @CSIG_PATH_PROVEN: they do
  * @CSIG_PATH_STRIPPED: they do not
@@ -484,6 +484,8 @@ struct csig_path {
 /**
  * ctag_timeout_ns() - timeout of an answer
  * @srtt_us: TCP's smoothed RTT; 0: not known
+ *
+ * Return: the timeout, nanoseconds.
  */
 static inline u64 ctag_timeout_ns(u32 srtt_us)
 {
@@ -500,6 +502,8 @@ void ctag_path_miss(struct csig_path *p, u64 now_ns);
  * @now_ns: current time
  * @timeout_ns: ctag_timeout_ns()
  * @retry_ns: time after which a path that strips tags is tried again
+ *
+ * Return: true if it may.
  */
 static inline bool ctag_path_may_tag(struct csig_path *p, u64 now_ns, u64 timeout_ns,
 				     u64 retry_ns)
@@ -579,7 +583,7 @@ static inline bool ctag_decap_waits(const struct ctag_decap *d, u32 type, u64 no
 	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
 }
 
-/* Returns the number of signals for which a tag waits. */
+/* Return: the number of signals for which a tag waits. */
 static inline u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns)
 {
 	u32 type, waiting = 0;

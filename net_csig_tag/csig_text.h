@@ -125,7 +125,7 @@ static inline int ctag_parse_pair(const char *word, char *value, struct ctag_rul
 	return 0;
 }
 
-/* Returns the next word of a list separated by blanks, or NULL; modifies @rest. */
+/* Return: the next word of a list separated by blanks, or NULL; modifies @rest. */
 static inline char *ctag_next_word(char **rest)
 {
 	char *word;

@@ -38,7 +38,7 @@ static bool ctag_egress_fits(const struct sk_buff *skb, const struct net_device 
 }
 
 /*
- * Returns true if a GSO packet must be segmented here: if the checksums of its segments would be
+ * Return: true if a GSO packet must be segmented here: if the checksums of its segments would be
  * left to a NIC that parses headers for that, and in tunnels.
  */
 static bool ctag_must_segment(const struct sk_buff *skb, struct net_device *dev)
@@ -125,7 +125,7 @@ static void ctag_egress_account(const struct ctag_net *cn, struct sk_buff *skb, 
 		ctag_count(cn, CTAG_OUT_GSO);
 }
 
-/* Returns true if the packet now carries the tag. */
+/* Return: true if the packet now carries the tag. */
 static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct net_device *dev,
 			 enum csig_form form, const struct csig_tag *t)
 {

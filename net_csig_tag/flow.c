@@ -183,7 +183,7 @@ void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ac
 }
 
 /*
- * Returns true if the request includes this segment. There are no tags after a retransmission
+ * Return: true if the request includes this segment. There are no tags after a retransmission
  * timeout, since tags may be the reason for the losses.
  */
 static bool ctag_is_requested(const struct ctag_request *request, const struct ctag_segment *seg,
@@ -212,7 +212,7 @@ void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 }
 
 /*
- * @f's lock is held. Returns the type, or CSIG_TYPES for no tag.
+ * @f's lock is held. Return: the type, or CSIG_TYPES for no tag.
  */
 static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
 			  const struct sock *sk)
@@ -283,7 +283,7 @@ static u32 ctag_added_bytes(const struct csig_flow *f)
 	return (form ? csig_shapes[form].tag_bytes : 0) + READ_ONCE(f->option_bytes);
 }
 
-/* Returns true if ctag_flow_reserve() has to reserve more bytes. */
+/* Return: true if ctag_flow_reserve() has to reserve more bytes. */
 bool ctag_flow_lacks_room(const struct csig_flow *f)
 {
 	return ctag_added_bytes(f) > READ_ONCE(f->reserved_bytes);

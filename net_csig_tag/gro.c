@@ -13,7 +13,7 @@
 /* Set when the module is removed: no more packets are merged. */
 static bool retired;
 
-/* Returns true if the held packet @p may be merged with a packet that has this tag. */
+/* Return: true if the held packet @p may be merged with a packet that has this tag. */
 static bool ctag_may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form form,
 			   const struct csig_tag *t, u16 inner)
 {

@@ -26,7 +26,7 @@ void ctag_unhook(struct ctag_net *cn)
 /*
  * Registers the netfilter hooks if CSIG is on in the netns or the netns has ports: packets that
  * leave by ports must carry no other tags than ours. @also: the netns is about to have ports.
- * Context: process. Returns 0, or an error and leaves the hooks unchanged.
+ * Context: process. Return: 0, or an error and leaves the hooks unchanged.
  */
 int ctag_hook(struct ctag_net *cn, bool also)
 {

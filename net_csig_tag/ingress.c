@@ -17,7 +17,7 @@ static __be16 ctag_protocol_of(u16 inner)
 	return htons(eth_proto_is_802_3(htons(inner)) ? inner : ETH_P_802_2);
 }
 
-/* Returns the EtherType behind the tag, or the negative counter of the reason to drop the frame. */
+/* Return: the EtherType behind the tag, or the negative counter of the reason to drop the frame. */
 static int ctag_read_tag(struct sk_buff *skb, enum csig_form form, struct csig_tag *t)
 {
 	const u32 data_bytes = csig_data_bytes(form);
@@ -32,7 +32,7 @@ static int ctag_read_tag(struct sk_buff *skb, enum csig_form form, struct csig_t
 	return inner;
 }
 
-/* Lets devices segment a GSO packet again that gro.c marked. Returns false if memory is short. */
+/* Lets devices segment a GSO packet again that gro.c marked. Return: false if memory is short. */
 static bool ctag_clear_mark(struct sk_buff *skb)
 {
 	if (!skb_is_gso(skb) || skb->encapsulation ||
@@ -68,7 +68,7 @@ static bool ctag_is_hidden(struct ctag_net *cn, const struct sk_buff *skb)
 	return !ctag_port_is_trusted(cn, skb->dev->ifindex) && hop_filter_misses_input(skb, true);
 }
 
-/* Returns 0, or the counter of the reason to drop the frame. */
+/* Return: 0, or the counter of the reason to drop the frame. */
 static int ctag_take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form,
 			 struct csig_tag *t)
 {

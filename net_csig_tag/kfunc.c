@@ -16,7 +16,7 @@
 
 #include "net_csig_tag.h"
 
-/* Context: RCU read lock. Returns false if no value has been received yet. */
+/* Context: RCU read lock. Return: false if no value has been received yet. */
 static bool ctag_read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fed)
 {
 	struct hop_flow_key key;

@@ -113,7 +113,7 @@ static bool ctag_may_append(const struct sk_buff *skb, const struct ctag_segment
 				tcp_bytes - sizeof(struct tcphdr));
 }
 
-/* Returns the room for an option behind TCP's, or NULL; ctag_sum_option() must be called next. */
+/* Return: the room for an option behind TCP's, or NULL; ctag_sum_option() must be called next. */
 static u8 *ctag_add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
 			 u32 bytes)
 {
@@ -188,7 +188,7 @@ static bool ctag_is_due(const struct csig_flow *f, const struct ctag_segment *se
 	return now_ns - f->reflected_ns >= (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC / 4;
 }
 
-/* Returns true if there is something to reflect; @form is CSIG_NONE to report that no tag came. */
+/* Return: true if there is something to reflect; @form is CSIG_NONE to report that no tag came. */
 static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
 			     const struct ctag_segment *seg,
 			     const struct sock *sk, enum csig_form *form, u32 *type)

@@ -17,7 +17,7 @@ static void ctag_send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct
 		ctag_count(cn, CTAG_OUT_HANDSHAKE);
 }
 
-/* Returns true if the first SYN of a socket must carry the option. */
+/* Return: true if the first SYN of a socket must carry the option. */
 static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(key->net);
@@ -75,7 +75,7 @@ static bool ctag_leads_into_domain(struct ctag_net *cn, const struct sk_buff *sk
 	return !(dev->flags & IFF_LOOPBACK);
 }
 
-/* Returns true for a pure ACK that asks the peer or answers it; it reflects nothing. */
+/* Return: true for a pure ACK that asks the peer or answers it; it reflects nothing. */
 static bool ctag_output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			     struct hop_flow *flow)
 {
@@ -126,13 +126,13 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
 
-/* Returns true for a full TCP socket, which excludes the control sockets that send resets. */
+/* Return: true for a full TCP socket, which excludes the control sockets that send resets. */
 static bool ctag_is_tcp(const struct sock *sk)
 {
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
-/* Returns true if IPsec created the packet, which includes ESP in UDP. */
+/* Return: true if IPsec created the packet, which includes ESP in UDP. */
 static bool ctag_is_transformed(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
@@ -150,7 +150,7 @@ static bool ctag_is_tunnel_packet(const struct sk_buff *skb)
 }
 
 /*
- * Returns true for a tunnel's packet around a packet of this host that already has its decision: it
+ * Return: true for a tunnel's packet around a packet of this host that already has its decision: it
  * is sent by the tunnel and not by the packet's socket. Its mark is kept.
  */
 static bool ctag_is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)

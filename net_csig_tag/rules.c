@@ -78,7 +78,7 @@ struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const stru
 	return NULL;
 }
 
-/* Returns true if net.hopcc.csig_cc names the socket's congestion control. */
+/* Return: true if net.hopcc.csig_cc names the socket's congestion control. */
 static bool ctag_is_named(const struct ctag_net *cn, const struct sock *sk)
 {
 	return hop_names_has(cn->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);

@@ -123,7 +123,7 @@ struct flow_words {
 	u32 protocol;
 };
 
-/* Returns false if the packet is too short. */
+/* Return: false if the packet is too short. */
 static bool ctag_hash_flow(const struct net *net, const struct sk_buff *skb,
 			   const struct ctag_inner *inner, u64 *flow)
 {

@@ -16,7 +16,7 @@
 #include "trace.h"
 
 /*
- * Leaves the summary to the next ACK. Returns false if one already waits too long, so that an
+ * Leaves the summary to the next ACK. Return: false if one already waits too long, so that an
  * answer packet is needed. Context: f->lock is held.
  */
 static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
@@ -50,7 +50,7 @@ static u32 nint_count_flows(struct nint_net *in, const struct sk_buff *skb, stru
 	return nint_starters_count(in, skb->dev, &flow->key, r, answer, now_ns);
 }
 
-/* Returns true if an answer packet is needed. */
+/* Return: true if an answer packet is needed. */
 static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
 			      const struct nint_arrival *arrival, struct nint_reply *reply)
 {
@@ -129,7 +129,7 @@ static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl
 	ctl->msg.tag_lo = htonl(tag);
 }
 
-/* Returns the socket's route with a reference, or NULL if it has no valid one. */
+/* Return: the socket's route with a reference, or NULL if it has no valid one. */
 static struct dst_entry *nint_find_route(const struct hop_flow_key *key, struct sock *sk)
 {
 	struct dst_entry *dst = sk_dst_get(sk);
@@ -266,7 +266,7 @@ static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const s
 	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL, 0);
 }
 
-/* Returns @as if the packet was sent, or the counter of the reason why it was not. */
+/* Return: @as if the packet was sent, or the counter of the reason why it was not. */
 static enum nint_count nint_send_by(const struct hop_flow_key *key, struct sock *sk,
 				    const struct nint_control *ctl, enum nint_count as)
 {

@@ -24,7 +24,7 @@
 #define NINT_ASK_STATES (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 
 /*
- * Returns true if a negotiation may begin. At the end of the handshake, only if this host knows
+ * Return: true if a negotiation may begin. At the end of the handshake, only if this host knows
  * that SYNs with a header do not arrive; otherwise the SYN and the SYN-ACK have negotiated.
  */
 static bool nint_may_begin(struct nint_net *in, const struct hop_flow_key *key,
@@ -36,7 +36,7 @@ static bool nint_may_begin(struct nint_net *in, const struct hop_flow_key *key,
 
 /*
  * Finds old bytes for a question: a duplicate ACK that reports them as received twice (RFC 2883)
- * must change nothing in TCP. Returns false if there are none now, as during a recovery.
+ * must change nothing in TCP. Return: false if there are none now, as during a recovery.
  */
 static bool nint_find_end(const struct sock *sk, u32 *end_seq)
 {
@@ -125,7 +125,7 @@ enum int_peer nint_flow_negotiate(struct sock *sk)
 EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 
 /*
- * Returns true, once a turn, if this data is to have a question. @end_seq: result: the end of its
+ * Return: true, once a turn, if this data is to have a question. @end_seq: result: the end of its
  * bytes.
  */
 bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const struct sock *sk,
@@ -173,7 +173,7 @@ static void nint_ask_reply(struct nint_net *in, struct hop_flow *flow,
 	nint_answer_send(in, &flow->key, &ctl, INT_COUNT_OUT_HANDSHAKE);
 }
 
-/* Returns the counter of the reason why a question is left to TCP, or INT_COUNTS. */
+/* Return: the counter of the reason why a question is left to TCP, or INT_COUNTS. */
 static unsigned int nint_check_question(const struct hop_flow_key *key, const struct tcphdr *th,
 					unsigned int payload_bytes, const struct nint_control *ctl)
 {
@@ -207,7 +207,7 @@ static void nint_receive_question(struct nint_net *in, const struct hop_flow_key
 	nint_ask_reply(in, flow, ctl);
 }
 
-/* Returns the counter of the reason why an answer is left to TCP, or INT_COUNTS. */
+/* Return: the counter of the reason why an answer is left to TCP, or INT_COUNTS. */
 static unsigned int nint_check_reply(const struct hop_flow_key *key, const struct tcphdr *th,
 				     unsigned int payload_bytes, const struct nint_control *ctl)
 {
@@ -235,7 +235,7 @@ static void nint_receive_reply(struct nint_net *in, const struct hop_flow_key *k
 }
 
 /*
- * A question, or the answer to one. @th: TCP header, in front of @payload_bytes. Returns true if it
+ * A question, or the answer to one. @th: TCP header, in front of @payload_bytes. Return: true if it
  * was consumed; otherwise it is left to TCP.
  */
 bool nint_ask_input(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,

@@ -102,7 +102,7 @@ static unsigned int nint_read_wrapped(struct sk_buff *skb, const struct tcphdr *
 }
 
 /*
- * A probe of 2 kB at most is read as a whole. Returns true if the packet, whose message would be at
+ * A probe of 2 kB at most is read as a whole. Return: true if the packet, whose message would be at
  * @offset_bytes, may be one, and is linear.
  */
 static bool nint_may_be_probe(const struct nint_net *in, struct sk_buff *skb,
@@ -116,7 +116,7 @@ static bool nint_may_be_probe(const struct nint_net *in, struct sk_buff *skb,
 	return false;
 }
 
-/* Processes a message of the type that its DSCP indicates. Returns true if it was consumed. */
+/* Processes a message of the type that its DSCP indicates. Return: true if it was consumed. */
 static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 			      unsigned int offset_bytes, enum int_type type)
 {
@@ -151,7 +151,7 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 }
 
 /*
- * A probe behind INT-MD's shim. @place: place of the TCP header. Returns true if it was consumed;
+ * A probe behind INT-MD's shim. @place: place of the TCP header. Return: true if it was consumed;
  * otherwise it is data.
  */
 static bool nint_take_intmd(struct nint_net *in, struct sk_buff *skb,
@@ -246,7 +246,7 @@ static unsigned int nint_input_intmd(struct nint_net *in, struct sk_buff *skb,
 	return nint_input_segment(in, skb, place->offset_bytes, shim_at, state);
 }
 
-/* A TCP packet; skb->data is at its network header. Returns NF_ACCEPT, NF_DROP or NF_STOLEN. */
+/* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
@@ -267,7 +267,7 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 }
 
 /*
- * A probe behind IFA's header. Returns true if it was consumed; otherwise it is data, or is
+ * A probe behind IFA's header. Return: true if it was consumed; otherwise it is data, or is
  * counted when it has no IFA headers any more.
  */
 static bool nint_take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
@@ -295,7 +295,7 @@ static bool nint_take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int
 
 /*
  * A packet of IFA's protocol, while the netns has a layout of IFA: a probe is consumed, other
- * packets of TCP and UDP lose IFA's headers, and the rest is left unchanged to the stack. Returns
+ * packets of TCP and UDP lose IFA's headers, and the rest is left unchanged to the stack. Return:
  * NF_ACCEPT, NF_DROP or NF_STOLEN.
  */
 unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,

@@ -126,7 +126,7 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 	return taken;
 }
 
-/* Context: RCU read lock. Returns the flow of a connection that may use telemetry, or NULL. */
+/* Context: RCU read lock. Return: the flow of a connection that may use telemetry, or NULL. */
 static struct hop_flow *nint_find_open(struct sock *sk)
 {
 	struct hop_flow_key key;
@@ -166,7 +166,7 @@ out:
 }
 EXPORT_SYMBOL_GPL(nint_flow_open);
 
-/* nint_flow_open() for callers without a reference; see kfunc.c. Returns 0 or an error. */
+/* nint_flow_open() for callers without a reference; see kfunc.c. Return: 0 or an error. */
 int nint_flow_join(struct sock *sk)
 {
 	struct hop_flow *flow;

@@ -29,7 +29,7 @@ static const struct hop_gro_kind nint_gro = {
 	.merge = nint_gro_merge,
 };
 
-/* Returns the header in front of TCP if it may be merged, or NULL. */
+/* Return: the header in front of TCP if it may be merged, or NULL. */
 static struct int_hdr *nint_read_header(struct sk_buff *skb)
 {
 	const unsigned int at_bytes = skb_gro_offset(skb);

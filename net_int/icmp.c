@@ -13,7 +13,7 @@
 #include "int_quoted.h"
 #include "net_int.h"
 
-/* Returns true if the error has been handled. */
+/* Return: true if the error has been handled. */
 static bool nint_end_int(struct nint_net *in, const struct hop_flow_key *key,
 			 const struct tcphdr *th,
 			 enum hop_icmp_decision decision)
@@ -30,7 +30,7 @@ static bool nint_end_int(struct nint_net *in, const struct hop_flow_key *key,
 }
 
 /*
- * Returns the length of our quoted header in front of TCP; 0 if there is none or the error has been
+ * Return: the length of our quoted header in front of TCP; 0 if there is none or the error has been
  * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
  */
 static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,

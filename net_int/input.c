@@ -142,7 +142,7 @@ static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
 }
 
 /*
- * @offset_bytes: from skb->data to the supposed header, with TCP behind it. Returns the counter of
+ * @offset_bytes: from skb->data to the supposed header, with TCP behind it. Return: the counter of
  *	the reason why it is invalid; INT_COUNTS if it is valid.
  */
 static unsigned int nint_read_shim(struct sk_buff *skb, unsigned int offset_bytes,
@@ -203,7 +203,7 @@ static unsigned int nint_check_data(const struct hop_flow_key *key, const struct
 }
 
 /*
- * Checks if a header may be removed. @th: TCP header behind it. Returns the counter of the reason
+ * Checks if a header may be removed. @th: TCP header behind it. Return: the counter of the reason
  * if it must stay; INT_COUNTS if it may be removed: then @shim->flow or @shim->unused is set.
  */
 static unsigned int nint_check_segment(const struct sk_buff *skb, const struct tcphdr *th,
@@ -227,7 +227,7 @@ static unsigned int nint_check_segment(const struct sk_buff *skb, const struct t
 }
 
 /*
- * Returns the counter of the reason why what is at @place must stay; INT_COUNTS if it is a header
+ * Return: the counter of the reason why what is at @place must stay; INT_COUNTS if it is a header
  * that may be removed.
  */
 static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *skb,
@@ -258,7 +258,7 @@ static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *
 
 /*
  * Removes the header at @place and processes it, unless @why, the result of nint_input_check(), has
- * a reason to keep it. Returns INT_COUNTS, or the reason why the packet is unchanged, which is
+ * a reason to keep it. Return: INT_COUNTS, or the reason why the packet is unchanged, which is
  * counted.
  */
 static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
@@ -285,7 +285,7 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
 }
 
 /*
- * @why: the result of nint_input_unwrap(). Returns true if the packet must be dropped: the stack
+ * @why: the result of nint_input_unwrap(). Return: true if the packet must be dropped: the stack
  * would report to the peer that this host does not support the header.
  *
  * A reset with a header is dropped, since TCP sends them without one and answers none. So is a
@@ -297,7 +297,7 @@ static bool nint_is_dropped(unsigned int why, const struct nint_shim *shim)
 	return why == INT_COUNT_NO_MEMORY || (why == INT_COUNT_IN_NO_FLOW && !shim->udp);
 }
 
-/* Returns true for UDP to our port. */
+/* Return: true for UDP to our port. */
 static bool nint_is_encap(const struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct udphdr buf;

@@ -141,7 +141,7 @@ struct nint_asker {
 };
 
 /**
- * enum int_turn - should a packet collect records?
+ * enum nint_turn - should a packet collect records?
  * @INT_TURN_WAIT: not yet
  * @INT_TURN_SEND: yes
  * @INT_TURN_NO_ROOM: yes, but the header does not fit
@@ -343,7 +343,7 @@ static inline void nint_time(struct nint_asker *a, u32 id, u64 now_ns)
 }
 
 /**
- * enum int_news - classes of answers
+ * enum nint_news - classes of answers
  * @INT_NEWS: the latest answer
  * @INT_NEWS_OLD: reordered or replayed
  * @INT_NEWS_FORGED: for a packet that was never sent, or long ago

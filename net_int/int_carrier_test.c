@@ -696,7 +696,7 @@ static const struct lie_case {
 	  1 + INT_STARTERS_OF_OTHER, 1000 - INT_STARTERS_OF_OTHER },
 };
 
-/* The flows of the liar. Returns how many of them N of others does not contain. */
+/* The flows of the liar. Return: how many of them N of others does not contain. */
 static u32 lie(const struct lie_case *c, u64 now_ns)
 {
 	u32 clipped = 0, i;

@@ -20,6 +20,8 @@
  * nint_control_has_magic() - check if a payload may be a message
  * @skb: a TCP segment
  * @offset_bytes: offset of the payload from skb->data
+ *
+ * Return: true if the payload starts with a message's magic number.
  */
 static inline bool nint_control_has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
 {

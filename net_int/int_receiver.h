@@ -234,7 +234,7 @@ static inline void nint_starters_init(struct nint_starters *s, u32 device, u64 n
 	s->epochs = now_ns;
 }
 
-/* Returns true if the place of the device may be given to another one. */
+/* Return: true if the place of the device may be given to another one. */
 static inline bool nint_starters_is_idle(const struct nint_starters *s, u64 now_ns)
 {
 	return (s64)(now_ns - s->used_ns) > INT_STARTERS_IDLE_NS;
@@ -305,14 +305,14 @@ static inline enum int_answer_kind nint_receiver_kind(const struct nint_receiver
 	return by_ack && r->kind == INT_ANSWER_RECORDS ? INT_ANSWER_SUMMARY : r->kind;
 }
 
-/* Returns true if the last hop has a record and is the most loaded one. */
+/* Return: true if the last hop has a record and is the most loaded one. */
 static inline bool nint_receiver_is_last_hop(const struct nint_receiver *r, const struct int_hdr *h)
 {
 	return int_hops(h) && int_hops(h) <= int_slots(h) &&
 	       r->v.bottleneck == int_hops(h) - 1;
 }
 
-/* Returns true if a port of the path has a queue of more than half of T. */
+/* Return: true if a port of the path has a queue of more than half of T. */
 static inline bool nint_reports_queue(const struct int_hdr *h, u32 t_ns)
 {
 	unsigned int i;
@@ -329,7 +329,7 @@ static inline bool nint_reports_queue(const struct int_hdr *h, u32 t_ns)
 }
 
 /*
- * Returns true if an answer is due. It always is for a probe, since the sender has chosen its time.
+ * Return: true if an answer is due. It always is for a probe, since the sender has chosen its time.
  */
 static inline bool nint_receiver_is_due(struct nint_receiver *r, const struct int_hdr *h,
 					u64 now_ns)

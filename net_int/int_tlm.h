@@ -136,7 +136,7 @@ static inline void nint_tlm_filter(struct nint_tlm *t, u32 u, u32 tau_ns, u32 t_
 	t->u = t->u ? t->u + (s32)div_s64(step, t_ns) : u;
 }
 
-/* Returns true if the sender cannot make room for all hops. */
+/* Return: true if the sender cannot make room for all hops. */
 static inline bool nint_tlm_is_full(struct nint_tlm *t)
 {
 	if (!t->path.full || t->path.hops != t->full_hops)
@@ -155,7 +155,7 @@ static inline enum nint_tlm_news nint_tlm_why(const struct nint_tlm *t)
 }
 
 /*
- * Also uses the records of our own hops in the probe. Returns true if they have changed U. Without
+ * Also uses the records of our own hops in the probe. Return: true if they have changed U. Without
  * the speed of one of these hops the window must not grow.
  */
 static inline bool nint_tlm_own_hops(struct nint_receiver *r, const struct int_hdr *h, u64 now_ns,

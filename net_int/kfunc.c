@@ -18,7 +18,7 @@
 
 static_assert(INT_BPF_RECORDS == INT_SLOTS_MAX);
 
-/* Context: RCU read lock. Returns the flow that @sk has joined, or NULL. */
+/* Context: RCU read lock. Return: the flow that @sk has joined, or NULL. */
 static struct int_flow *nint_flow_of(struct sock *sk)
 {
 	struct hop_flow_key key;

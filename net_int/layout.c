@@ -108,7 +108,7 @@ static int nint_layout_refuse(struct genl_info *info, const struct nlattr *attr,
 	return -EINVAL;
 }
 
-/* Returns the number of elements; negative: an error, which is reported. */
+/* Return: the number of elements; negative: an error, which is reported. */
 static int nint_count_of(struct genl_info *info, int attribute, size_t size, unsigned int max)
 {
 	const struct nlattr *attr = info->attrs[attribute];
@@ -168,7 +168,7 @@ static int nint_read_ports(struct genl_info *info, struct nint_table *t, struct 
 	return fault ? nint_layout_refuse(info, attr, tlm_fault_texts[fault]) : 0;
 }
 
-/* Returns the table in a message, validated, or an error, which is reported. */
+/* Return: the table in a message, validated, or an error, which is reported. */
 static struct nint_table *nint_read_table(struct genl_info *info)
 {
 	const int layouts = nint_count_of(info, INT_LAYOUT_A_LAYOUTS, sizeof(struct int_layout),

@@ -46,7 +46,7 @@
 #define INT_SHIM_MAX_BYTES (8 + INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
 
 /**
- * enum int_forward - net.hopcc.int_forward: packets that collect telemetry
+ * enum nint_forward - net.hopcc.int_forward: packets that collect telemetry
  * @INT_FORWARD_PROBE: probes
  * @INT_FORWARD_INBAND: data
  * @INT_FORWARD_SOURCE: data, in the format of another vendor: what INT_FORWARD_INBAND means for a
@@ -59,7 +59,7 @@ enum nint_forward {
 };
 
 /**
- * enum int_reverse - net.hopcc.int_reverse: packets that return telemetry
+ * enum nint_reverse - net.hopcc.int_reverse: packets that return telemetry
  * @INT_REVERSE_NOTIFY: answer packets
  * @INT_REVERSE_ACK: pure ACKs, in a TCP option
  */
@@ -69,7 +69,7 @@ enum nint_reverse {
 };
 
 /**
- * enum int_count - counters per netns; the names are in int_count_names[]
+ * enum nint_count - counters per netns; the names are in int_count_names[]
  * @INT_COUNT_IN_HANDSHAKE: SYNs and SYN-ACKs received with a header, questions and their answers
  * @INT_COUNT_IN_DATA: headers removed from received data
  * @INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments

@@ -70,7 +70,7 @@ static void nint_send_handshake(struct nint_net *in, struct sk_buff *skb,
 	trace_int_header_out(&flow->key, h, 0, 0);
 }
 
-/* Returns true if net.hopcc.int_cc names the socket's congestion control. */
+/* Return: true if net.hopcc.int_cc names the socket's congestion control. */
 static bool nint_has_own_carrier(const struct nint_net *in, const struct sock *sk)
 {
 	return hop_names_has(in->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
@@ -102,7 +102,7 @@ const struct hop_handshake_ops nint_handshake_ops = {
 	.is_hidden = nint_hides_handshake,
 };
 
-/* UDP provides ports for ECMP. Returns the user's DSCP, which ours replaces. */
+/* UDP provides ports for ECMP. Return: the user's DSCP, which ours replaces. */
 static u8 nint_write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_segment *seg,
 			 const struct sock *sk)
 {
@@ -148,7 +148,7 @@ struct inband {
 };
 
 /*
- * Returns true if this packet carries a header, and then counts it as sent. @seq: sequence number
+ * Return: true if this packet carries a header, and then counts it as sent. @seq: sequence number
  * of its data. @i: result
  */
 static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
@@ -181,7 +181,7 @@ static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, con
 }
 
 /*
- * Returns true if the path does not pass headers, which only the congestion control's side knows.
+ * Return: true if the path does not pass headers, which only the congestion control's side knows.
  */
 static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 {
@@ -267,7 +267,7 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 }
 
 /*
- * Returns true for a probe, which passes here again behind a VRF. TCP's own data is not
+ * Return: true for a probe, which passes here again behind a VRF. TCP's own data is not
  * acknowledged yet.
  */
 static bool nint_is_probe(const struct sk_buff *skb, const struct hop_segment *seg,

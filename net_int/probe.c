@@ -87,7 +87,7 @@ static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 	skb_set_owner_w(probe, sk);
 }
 
-/* Writes the flow's request. Returns the size of the message. Context: f->lock is held. */
+/* Writes the flow's request. Return: the size of the message. Context: f->lock is held. */
 static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
@@ -145,7 +145,7 @@ static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 tim
 		INT_TURN_WAIT : INT_TURN_SEND;
 }
 
-/* Returns true if the probe fits, with the extension headers of the data. */
+/* Return: true if the probe fits, with the extension headers of the data. */
 static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *seg,
 			  enum nint_format format, unsigned int slots, unsigned int bytes)
 {
@@ -162,7 +162,7 @@ static const struct tcphdr *nint_tcp_of(const struct sk_buff *skb, const struct 
 }
 
 /*
- * Returns true if more data follows immediately. The last packet of a write has PSH set. Context:
+ * Return: true if more data follows immediately. The last packet of a write has PSH set. Context:
  * f->lock is held.
  */
 static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb,
@@ -234,7 +234,7 @@ static u32 nint_seq_behind(const struct tcphdr *th, const struct hop_segment *se
 }
 
 /*
- * Sends a probe in front of @skb. @una: the sequence number behind it. Returns false if there is no
+ * Sends a probe in front of @skb. @una: the sequence number behind it. Return: false if there is no
  * memory.
  */
 static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,

@@ -16,7 +16,7 @@
 
 #include "net_int.h"
 
-/* @tcp_bytes: length of the TCP header. Returns false if memory is short. */
+/* @tcp_bytes: length of the TCP header. Return: false if memory is short. */
 static bool nint_insert_ifa(struct sk_buff *skb, const struct hop_segment *seg,
 			    unsigned int tcp_bytes,
 			    unsigned int space, unsigned int slots)
@@ -30,7 +30,7 @@ static bool nint_insert_ifa(struct sk_buff *skb, const struct hop_segment *seg,
 	return true;
 }
 
-/* Returns false if memory is short. */
+/* Return: false if memory is short. */
 static bool nint_insert_ioam(struct sk_buff *skb, const struct hop_segment *seg, unsigned int space,
 			     unsigned int slots)
 {
@@ -53,7 +53,7 @@ static void nint_source_update_sum(struct tcphdr *th, const struct intmd_hdr *sh
 	nint_mark_sum(th);
 }
 
-/* Returns false if memory is short. */
+/* Return: false if memory is short. */
 static bool nint_insert_intmd(struct sk_buff *skb, const struct hop_segment *seg,
 			      unsigned int tcp_bytes, unsigned int space, unsigned int slots)
 {
@@ -94,7 +94,7 @@ static bool nint_source_insert(struct sk_buff *skb, const struct hop_segment *se
 }
 
 /*
- * Returns true for a packet behind a VRF, which passes here again with the header, and for others
+ * Return: true for a packet behind a VRF, which passes here again with the header, and for others
  * that look like that: an application's own hop-by-hop options and a trace do not fit into one
  * header without moving both.
  */
@@ -107,7 +107,7 @@ static bool nint_has_header(const struct sk_buff *skb, const struct hop_segment 
 }
 
 /*
- * Returns true if the packet can get a header. A GSO packet was built before the socket knew that
+ * Return: true if the packet can get a header. A GSO packet was built before the socket knew that
  * it must not.
  */
 static bool nint_is_possible(const struct nint_net *in, const struct sk_buff *skb,
@@ -126,7 +126,7 @@ static bool nint_is_possible(const struct nint_net *in, const struct sk_buff *sk
 }
 
 /*
- * Returns true if the data at @seq gets a header. @possible: it can get one. Data that is sent
+ * Return: true if the data at @seq gets a header. @possible: it can get one. Data that is sent
  * again was lost on the path, or was dropped by this host, and then has the same sequence number as
  * before. All data of a host whose packets wait for a program (NFQUEUE) looks as if it were sent
  * again. Context: socket lock held, except in that case.

@@ -9,7 +9,7 @@
 
 #include "net_int.h"
 
-/* Context: in->starters_lock is held. Returns the place of the device, or one that it may have. */
+/* Context: in->starters_lock is held. Return: the place of the device, or one that it may have. */
 static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u64 now_ns)
 {
 	struct nint_starters **free = NULL;
@@ -26,7 +26,7 @@ static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u
 	return free;
 }
 
-/* Context: in->starters_lock is held. Returns NULL if no place is free or memory is short. */
+/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
 static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
 {
 	struct nint_starters **place = nint_find_place(in, device, now_ns);
@@ -46,7 +46,7 @@ static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, 
 }
 
 /*
- * Counts a flow whose bottleneck is the last hop, to @dev. Returns N; 0: not known. If no answer is
+ * Counts a flow whose bottleneck is the last hop, to @dev. Return: N; 0: not known. If no answer is
  * due, N is that of the last answer. Context: the flow's lock is held.
  */
 u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,

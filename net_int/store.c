@@ -6,7 +6,7 @@
 #include "trace.h"
 
 /*
- * Returns true if hops had no room for their records. The next probes have room for all. Data has
+ * Return: true if hops had no room for their records. The next probes have room for all. Data has
  * it after the congestion control has reserved it: nint_flow_grow(). Context: f->lock is held.
  */
 static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
@@ -39,14 +39,14 @@ static void nint_keep_answer(struct int_flow *f, const struct int_answer *a)
 	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
-/* Returns true for a new U of hops of other vendors; our own are reported without hops. */
+/* Return: true for a new U of hops of other vendors; our own are reported without hops. */
 static bool nint_has_foreign_u(const struct int_answer *a)
 {
 	return a->kind == INT_ANSWER_RATIO && a->hops && a->tau_ns;
 }
 
 /*
- * @marked: see NINT_ANSWER_MARKED. Returns INT_COUNTS, or the counter of the reason why the answer
+ * @marked: see NINT_ANSWER_MARKED. Return: INT_COUNTS, or the counter of the reason why the answer
  * is not new.
  */
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a,

@@ -39,7 +39,7 @@ void nint_set_dscp(struct sk_buff *skb, u8 dscp)
 	skb_postpush_rcsum(skb, skb->data, bytes);
 }
 
-/* Returns true if TCP's checksum is wrong for a segment of @bytes that add up to @sum. */
+/* Return: true if TCP's checksum is wrong for a segment of @bytes that add up to @sum. */
 static bool nint_is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum sum)
 {
 	if (skb->protocol == htons(ETH_P_IP))
@@ -52,7 +52,7 @@ static bool nint_is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum 
 }
 
 /*
- * Returns true if TCP's checksum is wrong for the segment without what is between its header, of
+ * Return: true if TCP's checksum is wrong for the segment without what is between its header, of
  * @tcp_bytes at @tcp_at, and @payload_at. Offsets are from skb->data.
  */
 bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
@@ -69,7 +69,7 @@ bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, uns
 					    tcp_bytes));
 }
 
-/* Returns true if TCP's checksum has the mark of data with INT-MD of this module. */
+/* Return: true if TCP's checksum has the mark of data with INT-MD of this module. */
 static bool nint_is_marked(const struct sk_buff *skb, unsigned int tcp_at)
 {
 	const unsigned int bytes = skb->len - tcp_at;
@@ -79,7 +79,7 @@ static bool nint_is_marked(const struct sk_buff *skb, unsigned int tcp_at)
 }
 
 /*
- * Returns the flow that uses the telemetry of a TCP segment with data or without, or NULL. Its peer
+ * Return: the flow that uses the telemetry of a TCP segment with data or without, or NULL. Its peer
  * has asked, so that the algorithm has its parameters. Context: RCU read lock.
  */
 static struct int_flow *nint_reader_of(struct sk_buff *skb, const struct tcphdr *th,
@@ -131,7 +131,7 @@ static void nint_set_verified(struct sk_buff *skb)
 	skb->csum_level = 0;
 }
 
-/* IFA: reads the metadata of a TCP segment. Returns true if TCP's checksum was verified. */
+/* IFA: reads the metadata of a TCP segment. Return: true if TCP's checksum was verified. */
 static bool nint_read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
 			  const struct ifa_view *v)
 {
@@ -163,7 +163,7 @@ static unsigned int nint_strip_fail(const struct nint_net *in, int err, unsigned
 
 /*
  * Removes IFA's headers, at @place. Switches do not update the length and the checksum of TCP and
- * UDP, which are therefore right without the headers. Returns NF_ACCEPT or NF_DROP; the packet has
+ * UDP, which are therefore right without the headers. Return: NF_ACCEPT or NF_DROP; the packet has
  * another length if they were removed.
  */
 unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
@@ -224,7 +224,7 @@ static void nint_strip_update_sum(const struct sk_buff *skb, struct tcphdr *th, 
 					       csum_partial(shim, bytes, 0)));
 }
 
-/* Removes INT-MD from a packet whose headers are writable. Returns 0 or -EINVAL. */
+/* Removes INT-MD from a packet whose headers are writable. Return: 0 or -EINVAL. */
 static int nint_strip_intmd_header(struct sk_buff *skb, const struct hop_shim_place *place,
 				   unsigned int tcp_bytes, const struct intmd_view *v,
 				   enum nint_sum sum)
@@ -265,7 +265,7 @@ static void nint_read_intmd(struct nint_net *in, struct sk_buff *skb, unsigned i
  * length is missing in between, so this is rare. TCP must not get them; the sender sends them
  * again.
  *
- * Returns NF_ACCEPT, NF_DROP or, for a copy, NF_STOLEN; the packet has another length if it was
+ * Return: NF_ACCEPT, NF_DROP or, for a copy, NF_STOLEN; the packet has another length if it was
  * changed.
  */
 unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,

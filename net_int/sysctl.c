@@ -16,7 +16,7 @@ static unsigned int nint_every_max = INT_EVERY_MAX;
 static unsigned int nint_format_max = NINT_FORMATS - 1;
 static unsigned int nint_space_max = INT_SPACE_MAX;
 
-/* Returns a new key, NULL for none, or an error. */
+/* Return: a new key, NULL for none, or an error. */
 static struct nint_key *nint_parse_key(const char *digits)
 {
 	u8 bytes[sizeof(siphash_key_t)];

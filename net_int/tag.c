@@ -32,7 +32,7 @@ bool nint_has_key(const struct nint_net *in)
 }
 
 /*
- * @out: the answer is sent by @key's local end. Context: RCU read lock. Returns the tag; 0 without
+ * @out: the answer is sent by @key's local end. Context: RCU read lock. Return: the tag; 0 without
  *	a key.
  */
 u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,

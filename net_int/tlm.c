@@ -11,7 +11,7 @@
 
 #include "net_int.h"
 
-/* Context: f->lock is held. Returns NULL if memory is short or the flow is about to be freed. */
+/* Context: f->lock is held. Return: NULL if memory is short or the flow is about to be freed. */
 static struct nint_foreign *nint_get_foreign(struct int_flow *f)
 {
 	if (!f->foreign && !f->stopped)
@@ -61,7 +61,7 @@ static bool nint_tlm_collect(struct nint_net *in, struct int_flow *f, const stru
 }
 
 /*
- * The headers up to TCP's, at @tcp_bytes from skb->data, are linear. Returns true if the packet has
+ * The headers up to TCP's, at @tcp_bytes from skb->data, are linear. Return: true if the packet has
  * a trace that hops have written into, whose records are now in @f->foreign. @count: counter of
  * what was read.
  */
@@ -89,7 +89,7 @@ bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned
 	return nint_tlm_collect(in, f, &s, count);
 }
 
-/* @packet: the packet, linear, from the IFA header. Returns true as nint_tlm_read_ioam(). */
+/* @packet: the packet, linear, from the IFA header. Return: true as nint_tlm_read_ioam(). */
 bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
 		       struct int_flow *f, enum nint_count count)
 {
@@ -101,7 +101,7 @@ bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *
 	return nint_tlm_collect(in, f, &s, count);
 }
 
-/* @shim: the packet, linear, from the shim. Returns true as nint_tlm_read_ioam(). */
+/* @shim: the packet, linear, from the shim. Return: true as nint_tlm_read_ioam(). */
 bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
 			 struct int_flow *f, enum nint_count count)
 {
@@ -139,7 +139,7 @@ void nint_tlm_from_data(struct int_flow *f)
 }
 
 /*
- * Context: f->lock is held. Returns true if a probe without telemetry of other vendors must be
+ * Context: f->lock is held. Return: true if a probe without telemetry of other vendors must be
  * answered by that of data. A switch may insert it into a few packets only, so the last one counts
  * as long as the law would compare with it, and the layouts are the same. Context: RCU read lock.
  */
@@ -159,7 +159,7 @@ bool nint_tlm_has_data(const struct nint_net *in, const struct int_flow *f,
 
 /*
  * Context: f->lock is held, RCU read lock. The probe has telemetry, or nint_tlm_has_data() is true.
- * Returns true if an answer packet is needed.
+ * Return: true if an answer packet is needed.
  */
 bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
 		    u64 now_ns, struct nint_reply *reply)

@@ -16,14 +16,14 @@
 
 #include "net_int.h"
 
-/* Returns the hop-by-hop header of a packet with data, or NULL; skb->data is at the IPv6 header. */
+/* Return: the hop-by-hop header of a packet with data, or NULL; skb->data is at the IPv6 header. */
 static const u8 *nint_old_options(const struct sk_buff *skb)
 {
 	return ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP ? skb->data + sizeof(struct ipv6hdr) : NULL;
 }
 
 /*
- * Returns true, and counts it, if a filter would miss TCP below what the format puts in front of
+ * Return: true, and counts it, if a filter would miss TCP below what the format puts in front of
  * it. @opens: the packet negotiates.
  */
 bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state, bool opens)

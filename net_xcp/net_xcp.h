@@ -17,7 +17,7 @@
 #include "xcp_carrier.h"
 
 /**
- * enum xcp_count - counters per netns; the names are in xcp_count_names[]
+ * enum nxcp_count - counters per netns; the names are in xcp_count_names[]
  * @XCP_COUNT_IN: headers removed from received packets
  * @XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
  * @XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags

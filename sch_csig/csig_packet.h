@@ -56,7 +56,7 @@ static __always_inline bool scsig_packet_is_plain(const struct sk_buff *skb,
 }
 
 /**
- * enum csig_glance - kinds of packets by their first EtherTypes
+ * enum scsig_glance - kinds of packets by their first EtherTypes
  * @CSIG_GLANCE_IP: IP without a tag
  * @CSIG_GLANCE_COMPACT: a compact tag, then IP
  * @CSIG_GLANCE_EXPANDED: an expanded tag, then IP

@@ -133,7 +133,7 @@ static void looking_test(struct kunit *test)
 	}
 }
 
-/* Send packets evenly at @load_percent of the rate. Returns the greatest error, ppm of the rate. */
+/* Send packets evenly at @load_percent of the rate. Return: the greatest error, ppm of the rate. */
 static u64 even_error_ppm(const struct scsig_port_params *p, u32 bytes, u32 load_percent)
 {
 	const u64 packet_ns = scsig_port_rate(bytes, p->capacity_bytes_ps);

@@ -164,7 +164,7 @@ static __always_inline u32 scsig_pkts(const struct sk_buff *skb)
 }
 
 /*
- * Returns true if the packet's tag must be removed, and counts why a tag is not updated. @type is
+ * Return: true if the packet's tag must be removed, and counts why a tag is not updated. @type is
  * the tag's type, or CSIG_TYPES if the tag has a fault or this port does not update tags.
  */
 static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
@@ -183,7 +183,7 @@ static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
-/* Remove all tags. Returns false if one stays: then the packet must not leave (section 6.1). */
+/* Remove all tags. Return: false if one stays: then the packet must not leave (section 6.1). */
 static noinline bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
 	struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
@@ -216,7 +216,7 @@ static noinline int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
 	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
-/* Convert a packet to the first form. Returns true if it must be segmented. */
+/* Convert a packet to the first form. Return: true if it must be segmented. */
 static noinline bool scsig_normalise(struct sk_buff *skb, struct net_device *dev,
 				     enum csig_form form, u32 offset_bytes, u16 inner)
 {
@@ -394,7 +394,7 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 
 /*
  * Update the estimate that all queues of the port share. Each of them calls this function once per
- * interval, and the first one ends the interval. Returns true if this queue was the first.
+ * interval, and the first one ends the interval. Return: true if this queue was the first.
  */
 static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 {
@@ -415,7 +415,7 @@ static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 	return ended;
 }
 
-/* Update the estimate of a port by itself. Returns true if an interval ended. */
+/* Update the estimate of a port by itself. Return: true if an interval ended. */
 static bool scsig_look_alone(struct scsig_sched_data *q, u64 now_ns)
 {
 	if (!scsig_port_look(&q->port, &q->set->port, now_ns))
@@ -517,7 +517,7 @@ static noinline u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
 }
 
 /*
- * Most hops are not the worst, so the value is encoded only if needed. Returns true if the packet
+ * Most hops are not the worst, so the value is encoded only if needed. Return: true if the packet
  * waited longer here than its tag reports; @a: result
  */
 static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
@@ -544,7 +544,7 @@ static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struc
 	return true;
 }
 
-/* Returns true if the port's value is worse than the tag's; @a: result */
+/* Return: true if the port's value is worse than the tag's; @a: result */
 static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb,
 					 enum csig_form form, const struct csig_tag *t,
 					 u64 now_ns, struct scsig_answer *a)
@@ -558,7 +558,7 @@ static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_b
 }
 
 /*
- * Make a tag writable whose bytes are shared or not in the linear part. Returns the tag, which may
+ * Make a tag writable whose bytes are shared or not in the linear part. Return: the tag, which may
  * have changed before its bytes were copied; its type is CSIG_TYPES if it cannot be written or
  * does not exist any more.
  */
@@ -1028,7 +1028,7 @@ static void scsig_forget_drain(struct scsig_sched_data *q)
 	spin_unlock_bh(&q->sent.port->lock);
 }
 
-/* Context: tree lock held. Returns the old settings. */
+/* Context: tree lock held. Return: the old settings. */
 static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig_settings *set,
 					struct hop_port *port)
 {

@@ -46,7 +46,7 @@ struct sint_marks {
 };
 
 /**
- * enum int_carrier - encapsulation of the INT header
+ * enum sint_carrier - encapsulation of the INT header
  * @INT_CARRIER_NONE: there is no header
  * @INT_CARRIER_INBAND: directly in IP
  * @INT_CARRIER_ENCAP: in UDP

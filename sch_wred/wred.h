@@ -163,6 +163,8 @@ static inline const struct wred_profile *wred_profile_of(const struct wred_param
  * @class: class of the packet
  *
  * Avoids drawing a random number for most packets.
+ *
+ * Return: true if it does.
  */
 static inline bool wred_needs_random(const struct wred_params *p, const struct wred_vars *v,
 				     enum wred_class class)

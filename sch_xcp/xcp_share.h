@@ -158,6 +158,8 @@ void sxcp_share_start(struct sxcp_share_vars *v);
  * @pkt: the packet
  *
  * Packets without a congestion header, or with a malformed one, are not controlled by XCP.
+ *
+ * Return: the queue.
  */
 static inline enum sxcp_side sxcp_share_side(const struct sxcp_pkt *pkt)
 {
@@ -192,6 +194,8 @@ static inline void sxcp_share_arrive(struct sxcp_share_vars *v, enum sxcp_side s
 /**
  * sxcp_share_turn() - get the queue to serve next if both hold packets
  * @v: the queues
+ *
+ * Return: the queue.
  */
 static inline enum sxcp_side sxcp_share_turn(const struct sxcp_share_vars *v)
 {

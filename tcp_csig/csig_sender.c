@@ -58,7 +58,7 @@ void tcsig_undo(struct tcsig_vars *v)
 }
 
 /*
- * Returns true if there is a standing queue: the algorithm leaves about the target at its
+ * Return: true if there is a standing queue: the algorithm leaves about the target at its
  * bottleneck.
  */
 static bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
@@ -77,7 +77,7 @@ static bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
 }
 
 /*
- * Returns true if the flow is back at the bottleneck that it has just left. A queue below the
+ * Return: true if the flow is back at the bottleneck that it has just left. A queue below the
  * target is reason enough to continue, because other flows use what one flow leaves.
  */
 static bool tcsig_path_is_back(const struct tcsig_path *path, const struct tcsig_params *p,
@@ -94,7 +94,7 @@ void tcsig_path_settle(struct tcsig_path *path)
 }
 
 /*
- * Returns true if the delay was above the target for a whole round trip, which may start with any
+ * Return: true if the delay was above the target for a whole round trip, which may start with any
  * ACK, not only with a round of the algorithm.
  */
 static bool tcsig_path_is_above(struct tcsig_path *path, const struct tcsig_params *p,

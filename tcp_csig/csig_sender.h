@@ -390,6 +390,8 @@ static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
  * If all flows that started together remove the part of the RTT that exceeds the target, they meet
  * the target. One flight is left: it is no guess, and with less the timer would wait for an
  * outdated RTT.
+ *
+ * Return: the reduced window << TCSIG_SHIFT.
  */
 static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
 {
@@ -424,6 +426,8 @@ static inline u16 tcsig_small(u64 cw)
  * tcsig_e2e_target_ns() - target delay of a whole path
  * @target_ns: target with a large window; at most TCSIG_TARGET_MAX_NS
  * @small: tcsig_small() of the window
+ *
+ * Return: the target delay, nanoseconds.
  */
 static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
 {
@@ -459,6 +463,8 @@ static inline u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64
  * tcsig_jitter_target_ns() - target delay of a path, including jitter
  * @target_ns: tcsig_e2e_target_ns()
  * @jitter_ns: tcsig_jitter_ns()
+ *
+ * Return: the target delay, nanoseconds.
  */
 static inline u64 tcsig_jitter_target_ns(u64 target_ns, u32 jitter_ns)
 {
@@ -721,7 +727,7 @@ static inline void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
 	v->worst_ns = max(v->worst_ns, ns);
 }
 
-/* An ACK of a packet that was sent in this round ends the round. Returns true if it does. */
+/* An ACK of a packet that was sent in this round ends the round. Return: true if it does. */
 static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	if (!a->acked_pkts || (s32)(a->prior_pkts - v->round_pkts) < 0)
@@ -740,7 +746,7 @@ static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack
 	return true;
 }
 
-/* Returns true if a round contains many intervals of a port. */
+/* Return: true if a round contains many intervals of a port. */
 static inline bool tcsig_is_far(const struct tcsig_params *p)
 {
 	return p->long_rtt_ns > p->target_ns * TCSIG_FAR_TARGETS;
@@ -842,7 +848,7 @@ static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_
 		tcsig_double(v, a, v->goal);
 }
 
-/* Returns the part of a report of min(ABW/C) that may be used. */
+/* Return: the part of a report of min(ABW/C) that may be used. */
 static inline u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
 {
 	if (!p->long_rtt_ns)
@@ -1093,6 +1099,8 @@ struct tcsig_edge {
  * tcsig_is_core() - check if another path could avoid the bottleneck (8.2.1)
  * @edge: TCSIG_EDGES locators at the edge; without any the result is not known, i.e. false
  * @locator: locator of the bottleneck
+ *
+ * Return: true if another path could avoid it.
  */
 static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
 {
@@ -1137,6 +1145,8 @@ struct tcsig_path {
  * tcsig_path_is_old() - check if a report is about the path that was left
  * @path: the state
  * @locator: locator of the bottleneck
+ *
+ * Return: true if it is.
  */
 static inline bool tcsig_path_is_old(const struct tcsig_path *path, u32 locator)
 {

@@ -147,7 +147,7 @@ static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 }
 
 /*
- * Returns true if the socket has the values that the algorithm's state would set. In TCSIG_SEEK
+ * Return: true if the socket has the values that the algorithm's state would set. In TCSIG_SEEK
  * they also depend on the carrier.
  */
 static __always_inline bool tcsig_is_set(const struct sock *sk, const struct tcsig_sock *cs,
@@ -270,7 +270,7 @@ static void tcsig_release(struct sock *sk)
 	hop_restore_bursts(sk);
 }
 
-/* Returns the bottleneck if another path could avoid it, otherwise 0. */
+/* Return: the bottleneck if another path could avoid it, otherwise 0. */
 static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
 {
 	struct tcsig_edge edge[TCSIG_EDGES];
@@ -323,7 +323,7 @@ static __always_inline void tcsig_end_round(const struct sock *sk, struct tcsig_
 		tcsig_note_round(sk, cs);
 }
 
-/* Returns true if an ACK with a hop's signals changes neither window nor path. */
+/* Return: true if an ACK with a hop's signals changes neither window nor path. */
 static inline bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 {
 	return tcsig_is_quiet(&cs->v, a, READ_ONCE(cs->net->target_ns)) &&

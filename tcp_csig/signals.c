@@ -8,7 +8,7 @@
 #include "tcp_csig.h"
 
 /*
- * Leaves cs->reported NULL without CSIG. Returns false if the peer was asked and has not answered
+ * Leaves cs->reported NULL without CSIG. Return: false if the peer was asked and has not answered
  * yet, so that this function must be called again.
  */
 bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)

@@ -13,7 +13,7 @@
 /* After this many readings that no hop has changed, no hop of the path reports any more. */
 #define TCSIG_BLANK_MAX		64
 
-/* Reads a new signal. Returns true if a hop has written it. */
+/* Reads a new signal. Return: true if a hop has written it. */
 static inline bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
 				  struct csig_reading *r)
 {
@@ -83,7 +83,7 @@ static inline void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, str
 	reported->locator = r.locator;
 }
 
-/* Returns true if hops of the path report signals. */
+/* Return: true if hops of the path report signals. */
 static inline bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
 				   const struct rate_sample *rs, struct tcsig_ack *a)
 {

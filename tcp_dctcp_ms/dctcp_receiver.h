@@ -50,6 +50,8 @@ enum dctcp_ack {
  * @r: the state before the packet
  * @ce: the packet is marked CE
  * @acked_seq: SEG.ACK of the last ACK sent
+ *
+ * Return: the ACKs that the packet requires.
  */
 static inline enum dctcp_ack dctcp_classify_packet(const struct dctcp_receiver *r,
 						   bool ce, u32 acked_seq)

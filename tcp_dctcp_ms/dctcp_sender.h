@@ -129,6 +129,8 @@ static inline void dctcp_account_ack(struct dctcp_vars *v, u32 ack_seq, bool ece
  *
  * "Less than or equal to WindowEnd, then stop": the window ends only when a byte sent after it is
  * acknowledged.
+ *
+ * Return: true if it is.
  */
 static inline bool dctcp_window_over(const struct dctcp_vars *v)
 {

@@ -236,7 +236,7 @@ static u32 hpccpp_flows(const struct hpccpp_law *law)
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
 }
 
-/* Returns true if no input of the algorithm's parameters has changed. */
+/* Return: true if no input of the algorithm's parameters has changed. */
 static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct hpccpp_seen *s = &law->seen;
@@ -263,7 +263,7 @@ static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
 	smp_rmb();
 }
 
-/* Returns true if the values are the same as those in @base. */
+/* Return: true if the values are the same as those in @base. */
 static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct hpccpp_config *c = &law->net->config;
@@ -308,7 +308,7 @@ static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_
 	return true;
 }
 
-/* Returns true if the parameters have changed, or the kind of answer that is to be requested. */
+/* Return: true if the parameters have changed, or the kind of answer that is to be requested. */
 static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
 	return !likely(hpccpp_has_seen(sk, law)) && hpccpp_look_at_params(sk, law);
@@ -337,7 +337,7 @@ enum hpccpp_limit {
 	HPCCPP_LIMIT_HOSTS_ALONE,	/* not even W */
 };
 
-/* Returns what limits the flow: see hop_burst_pkts(). */
+/* Return: what limits the flow: see hop_burst_pkts(). */
 static __always_inline enum hpccpp_limit hpccpp_limit(const struct sock *sk,
 						      const struct hpccpp_law *law)
 {
@@ -352,7 +352,7 @@ static __always_inline enum hpccpp_limit hpccpp_limit(const struct sock *sk,
 }
 
 /*
- * Returns true if a single packet is in flight, the window has no room for another, and the peer
+ * Return: true if a single packet is in flight, the window has no room for another, and the peer
  * may delay its ACK: see hpccpp_cwnd_pkts().
  */
 static __always_inline bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
@@ -394,7 +394,7 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct 
 	};
 }
 
-/* Returns true if the socket has the values that hpccpp_set() would set. */
+/* Return: true if the socket has the values that hpccpp_set() would set. */
 static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
 					  const struct hpccpp_law *law)
 {
@@ -480,7 +480,7 @@ static u32 hpccpp_peer(const struct sock *sk)
 	return (__force u32)sk->sk_daddr;
 }
 
-/* Returns which one this is of the flows that start to the peer at the same time, from 1. */
+/* Return: which one this is of the flows that start to the peer at the same time, from 1. */
 static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 {
 	struct hpccpp_net *hn = hpccpp_net(sk);
@@ -762,7 +762,7 @@ static noinline void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, b
 	hpccpp_forget_seen(law);
 }
 
-/* Returns true if nothing tells the rate of the line or of the path. */
+/* Return: true if nothing tells the rate of the line or of the path. */
 static bool hpccpp_lacks_rate(const struct hpccpp_law *law)
 {
 	return !READ_ONCE(law->net->config.rate_mbit) && !hop_speed_bytes_ps(law->speed) &&
@@ -814,14 +814,14 @@ static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law
 		hpccpp_measure_ports(sk, law);
 }
 
-/* Returns true if a round has ended since @update_seq was lastUpdateSeq. */
+/* Return: true if a round has ended since @update_seq was lastUpdateSeq. */
 static inline bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received received,
 				   u32 update_seq)
 {
 	return received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 }
 
-/* Returns the algorithm's result for the answer. */
+/* Return: the algorithm's result for the answer. */
 static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
 	const u32 update_seq = law->v.update_seq;

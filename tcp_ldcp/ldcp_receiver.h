@@ -54,6 +54,8 @@ enum ldcp_answer {
  * @ce: the packet is marked CE
  * @acked_seq: SEG.ACK of the last ACK sent
  * @ack_pkts: m, packets per ACK, 1 or 2
+ *
+ * Return: the ACKs that the packet requires.
  */
 static inline enum ldcp_answer ldcp_classify(const struct ldcp_receiver *r, bool ce,
 					     u32 acked_seq, u32 ack_pkts)

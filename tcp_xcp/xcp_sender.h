@@ -68,7 +68,7 @@
 #define XCP_INIT_PKTS		2U
 
 /**
- * enum xcp_loss - reaction to a loss or an ECN mark (3.1.3.2, 4.6, 4.1)
+ * enum txcp_loss - reaction to a loss or an ECN mark (3.1.3.2, 4.6, 4.1)
  * @XCP_LOSS_RENO: Reno for the rest of the connection, as the draft says
  * @XCP_LOSS_ROUND: Reno for one round trip
  * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the more restrictive limit for a whole

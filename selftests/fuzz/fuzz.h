@@ -51,6 +51,8 @@ static inline bool fuzz_flag(void)
  *
  * The first byte selects an end of the range and the maximum number of bits of the distance from
  * it, so that both ends and all magnitudes are equally likely.
+ *
+ * Return: the value, from @lo to @hi.
  */
 static inline u64 fuzz_range(u64 lo, u64 hi)
 {
@@ -92,6 +94,8 @@ static inline u32 fuzz_choice(u32 n)
  * @bytes: size of the buffer; bytes beyond the end of the input are 0
  *
  * ASan detects a read beyond its end. The caller frees the buffer.
+ *
+ * Return: the buffer.
  */
 static inline u8 *fuzz_buffer(size_t bytes)
 {

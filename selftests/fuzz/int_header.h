@@ -11,6 +11,8 @@
  * @bytes: result: exact size of the memory that is returned
  *
  * Only int_check() decides if the header is valid. The caller frees the memory.
+ *
+ * Return: the header.
  */
 static inline struct int_hdr *draw_header(u32 *bytes)
 {

@@ -107,7 +107,7 @@ static double reference_elapsed_ns(double ts, double was, double local_ns)
 	return most - fmod(fmod(most - (ts - was), period) + period, period);
 }
 
-/* Lines 3 to 7 for one hop. Returns true if the record is new. */
+/* Lines 3 to 7 for one hop. Return: true if the record is new. */
 static bool reference_hop(struct hop *l, const struct int_record *now, double t, double drain,
 			  double local_ns, double *dt)
 {
@@ -182,7 +182,7 @@ static void reference_store(struct stored *path, const struct int_hdr *h)
 }
 
 /*
- * MeasureInflight. Returns true if U is new. If hops differ by less than the rounding, the code
+ * MeasureInflight. Return: true if U is new. If hops differ by less than the rounding, the code
  * under test may have chosen any of them: @taken.
  */
 static bool reference_measure(struct reference *r, struct stored *path, const struct int_hdr *h,
@@ -381,7 +381,7 @@ static void compare(struct connection *c)
 	c->r.quiet = quiet;
 }
 
-/* Process an answer in the reference. Returns the classification of its records. */
+/* Process an answer in the reference. Return: the classification of its records. */
 static enum hpcc_received reference_receive(struct connection *c, const struct int_hdr *h)
 {
 	struct stored *path = reference_find(&c->r, h);

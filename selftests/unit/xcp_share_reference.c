@@ -214,7 +214,7 @@ static void compare(const struct reference *r, const struct sxcp_share_vars *v, 
 		worst.failures += estimates[n] > TOLERANCE;
 }
 
-/* Returns the number of intervals that were compared. */
+/* Return: the number of intervals that were compared. */
 static u64 run_port(u64 intervals)
 {
 	struct reference r = { .flows = 1, .weight = 0.5 };

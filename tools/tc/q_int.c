@@ -123,11 +123,13 @@ static const struct word int_words[] = {
  * @attr: netlink attribute
  * @allowed: allowed values, for messages
  */
-static const struct int_rate {
+struct int_rate {
 	const char *name;
 	int attr;
 	const char *allowed;
-} int_rates[] = {
+};
+
+static const struct int_rate int_rates[] = {
 	{ .name = "rate", .attr = TCA_INT_RATE, .allowed = "10kbit to 1600gbit, or auto" },
 	{ .name = "speed", .attr = TCA_INT_SPEED, .allowed = "a rate, e.g. 10gbit, or auto" },
 };

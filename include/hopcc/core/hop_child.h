@@ -71,6 +71,7 @@ static inline struct Qdisc *hop_child_at(const struct Qdisc *sch, int index)
  * @sch: the wrapper
  *
  * Context: under the qdisc's lock or RTNL.
+ * Return: the child.
  */
 static inline struct Qdisc *hop_child_of(const struct Qdisc *sch)
 {

@@ -312,7 +312,8 @@ void hop_flow_put(struct hop_flow *flow);
  * @kind: the carrier, which adds no flows any more
  *
  * Sockets get back what the carrier has reserved in them, except for those that a process uses all
- * the time. Returns once no entry of this kind exists and no function of it is called any more.
+ * the time. The function waits until no entry of this kind exists and no function of it is called
+ * any more.
  *
  * Context: process; may sleep.
  */

@@ -71,8 +71,8 @@ enum hop_hook_order {
  * struct hop_carrier - a carrier's functions for the packets of a network namespace
  * @order: position among the carriers
  * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
- *	within its IP headers. Returns NF_ACCEPT, NF_DROP or NF_STOLEN
- * @output: processes an outgoing packet. Returns NF_ACCEPT or NF_STOLEN
+ *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
+ * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN
  * @hs: the carrier's functions for discovery, for resets that end the use of headers
  *
  * Context of both functions: RCU read lock; skb->data at the network header.
@@ -133,7 +133,7 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
  * @ops: the congestion control, and the one that its sockets fall back to
  * @output: processes a packet of a socket with one of @ops, in front of all carriers; if the
  *	packet's owner is a connection request, @sk is its listener; @fallen_back is true for the
- *	second of @ops. Returns NF_ACCEPT or NF_STOLEN
+ *	second of @ops. Return: NF_ACCEPT or NF_STOLEN
  *
  * Context of @output: RCU read lock; skb->data at the network header.
  */

@@ -39,6 +39,8 @@ enum hop_mark_user {
  * @now_ns: the time, ns, of any clock that does not jump
  * @users: the users of the mark, enum hop_mark_user, or'ed
  * @secret: random key of the checksum
+ *
+ * Return: the mark.
  */
 static inline u64 hop_mark(u64 now_ns, u64 users, u64 secret)
 {

@@ -212,7 +212,7 @@ static __always_inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *sk
 /*
  * Find the payload of a frame, behind its VLAN tags. If a tag is in the frame and not in the
  * skb's metadata, the network header may point to the tag (bridged 802.1ad) or to IP (packet
- * sockets), so the tags are parsed. Returns the payload's protocol; 0 if the frame is malformed.
+ * sockets), so the tags are parsed. Return: the payload's protocol; 0 if the frame is malformed.
  */
 static noinline __maybe_unused __be16 hop_pkt_payload_offset(const struct sk_buff *skb,
 							     int *offset_bytes)
@@ -254,7 +254,7 @@ static inline __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_by
 	return proto == htons(ETH_P_IP) || proto == htons(ETH_P_IPV6) ? proto : 0;
 }
 
-/* Skip MPLS labels. Returns true if the bottom of the stack was found within the limits. */
+/* Skip MPLS labels. Return: true if the bottom of the stack was found within the limits. */
 static inline bool hop_pkt_skip_labels(const struct sk_buff *skb, int *offset_bytes)
 {
 	int depth;

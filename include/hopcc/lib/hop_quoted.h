@@ -84,7 +84,7 @@ static inline enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code)
 	}
 }
 
-/* Returns true if the flow's discovery waits for an answer to a packet with a header. */
+/* Return: true if the flow's discovery waits for an answer to a packet with a header. */
 static inline bool hop_icmp_is_handshake(enum hop_stage stage)
 {
 	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||

@@ -362,7 +362,7 @@ static inline u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
 }
 
 /*
- * Lines 4 and 5 of the draft's algorithm for one hop, whose speed is the stored one. Returns ts -
+ * Lines 4 and 5 of the draft's algorithm for one hop, whose speed is the stored one. Return: ts -
  * ts' if the record is new, and stores it; otherwise 0.
  */
 static inline u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now,
@@ -412,7 +412,7 @@ static inline struct hpcc_hop *hpcc_hops(struct hpcc_vars *v)
 	return &v->hop[v->first];
 }
 
-/* Returns true if records of this path are stored; it then becomes the latest answer's path. */
+/* Return: true if records of this path are stored; it then becomes the latest answer's path. */
 static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 {
 	unsigned int i;
@@ -452,7 +452,7 @@ static inline void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 }
 
 /*
- * Returns true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
+ * Return: true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
  * False without records: a ratio has the queue in terms of T.
  */
 static inline bool hpcc_is_tiny(const struct hpcc_vars *v)
@@ -462,7 +462,7 @@ static inline bool hpcc_is_tiny(const struct hpcc_vars *v)
 	return v->wnd_ref < tiny && v->stride;
 }
 
-/* Returns true if the window is less than a packet. */
+/* Return: true if the window is less than a packet. */
 static inline bool hpcc_is_small(const struct hpcc_vars *v)
 {
 	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
@@ -570,14 +570,14 @@ static inline u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
 	return min_t(u64, div_u64(ps, HPCC_PS_PER_NS), HPCC_T_MAX_NS);
 }
 
-/* Returns true if the speeds of all records are known. */
+/* Return: true if the speeds of all records are known. */
 static inline bool hpcc_understands(const struct int_hdr *h)
 {
 	return hpcc_path_mbit(h);
 }
 
 /*
- * Returns true if an answer is from the same path as the latest one, with the same speeds: then
+ * Return: true if an answer is from the same path as the latest one, with the same speeds: then
  * only the records differ.
  */
 static inline bool hpcc_is_as_before(const struct hpcc_vars *v, const struct int_hdr *h, u64 now_ns)
@@ -619,7 +619,7 @@ static inline void hpcc_shorten_round(struct hpcc_vars *v, const struct hpcc_par
 }
 
 /*
- * Finds the stored records of an answer's path. Returns HPCC_RECEIVED_NEW if they can be compared
+ * Finds the stored records of an answer's path. Return: HPCC_RECEIVED_NEW if they can be compared
  * with those of the answer.
  */
 static inline enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct hpcc_params *p,
@@ -705,7 +705,7 @@ static inline u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_par
 	return mul_u64_u32_div(v->wnd_ref, aim, u) + wnd_ai;
 }
 
-/* Returns true if more than 1/16 of the target utilisation is free. */
+/* Return: true if more than 1/16 of the target utilisation is free. */
 static inline bool hpcc_has_room(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
 	return v->u < p->eta - (p->eta >> HPCC_ROOM_SHIFT);
@@ -744,7 +744,7 @@ static inline void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *
 }
 
 /*
- * Returns true if the flow does not wait for maxStage rounds, which last longer than T each: if
+ * Return: true if the flow does not wait for maxStage rounds, which last longer than T each: if
  * they exceed 4 T, or if U is below half of eta.
  */
 static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
@@ -753,7 +753,7 @@ static inline bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_
 }
 
 /*
- * Returns true if Wc is the maximum and more than 1/16 of the target is free: then W stays there,
+ * Return: true if Wc is the maximum and more than 1/16 of the target is free: then W stays there,
  * whatever W_ai is.
  */
 static inline bool hpcc_is_full(const struct hpcc_vars *v, const struct hpcc_params *p)

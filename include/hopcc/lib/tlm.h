@@ -327,7 +327,7 @@ struct tlm_path {
 	struct tlm_record record[TLM_HOPS_MAX];
 };
 
-/* Reads a scaled field into @value. Returns false if the hop does not have it. */
+/* Reads a scaled field into @value. Return: false if the hop does not have it. */
 static inline bool tlm_read(const struct tlm_layout *l, enum tlm_field_id id, const u8 *node,
 			    const u8 *element_at, u64 *value)
 {
@@ -577,7 +577,7 @@ static inline void tlm_reverse(struct tlm_path *path)
 	}
 }
 
-/* Returns true if a hop may have had no room: less is left than the last one took. */
+/* Return: true if a hop may have had no room: less is left than the last one took. */
 static inline bool tlm_is_full(const struct tlm_stack *s, u32 last_bytes)
 {
 	return s->full || (s->max_bytes && s->max_bytes - s->bytes < last_bytes);

@@ -286,7 +286,7 @@ static inline u32 tlm_fault(struct tlm_hop *h, const struct tlm_record *r, u64 n
 	return 0;
 }
 
-/* Returns true if both clocks agree on a time, except for jitter of the packets. */
+/* Return: true if both clocks agree on a time, except for jitter of the packets. */
 static inline bool tlm_clocks_agree(u64 hop_ns, u64 local_ns, u32 slack_ns)
 {
 	return hop_ns <= 2 * local_ns + slack_ns && local_ns <= 2 * hop_ns + slack_ns;
@@ -311,7 +311,7 @@ static inline u64 tlm_frozen_ns(const struct tlm_record *r, const struct tlm_par
 		     (u64)r->tx_refresh_ns * TLM_FROZEN_REFRESHES);
 }
 
-/* The counter. Returns tau, or 0 if there is no new u'. */
+/* The counter. Return: tau, or 0 if there is no new u'. */
 static inline u32 tlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
 				 const struct tlm_params *p, u64 now_ns)
 {
@@ -379,7 +379,7 @@ static inline u32 tlm_measure_queue(struct tlm_hop *h, const struct tlm_record *
 }
 
 /*
- * Returns true if the queue does not follow the window: it has not changed while the flow has
+ * Return: true if the queue does not follow the window: it has not changed while the flow has
  * halved its rate, or while it was longer than a BDP, so that all flows must have done so. A queue
  * near the target may stand for long.
  */
@@ -400,7 +400,7 @@ static inline bool tlm_is_frozen(struct tlm_hop *h, const struct tlm_record *r,
 	       tlm_share(r->queue_bytes, h->mbit_ps, p->t_ns) > HPCC_U_ONE;
 }
 
-/* Returns true if the stored record cannot be compared with this one. */
+/* Return: true if the stored record cannot be compared with this one. */
 static inline bool tlm_is_stale(const struct tlm_hop *h, const struct tlm_record *r,
 				const struct tlm_params *p, u64 now_ns)
 {
@@ -418,7 +418,7 @@ static inline bool tlm_is_stale(const struct tlm_hop *h, const struct tlm_record
 		r->tx_period_bytes / 2);
 }
 
-/* Lines 3 to 5 of the draft's algorithm for one hop. Returns tau, or 0 if there is no new u'. */
+/* Lines 3 to 5 of the draft's algorithm for one hop. Return: tau, or 0 if there is no new u'. */
 static inline u32 tlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
 				  const struct tlm_params *p, const struct tlm_sample *s)
 {
@@ -482,7 +482,7 @@ static inline void tlm_add_queue(u64 *queues_ns, const struct tlm_record *r)
 		*queues_ns += div_u64(r->queue_bytes * 8000ULL, r->mbit_ps);
 }
 
-/* Returns true if the records are from the same hops as the stored ones. */
+/* Return: true if the records are from the same hops as the stored ones. */
 static inline bool tlm_is_same_path(const struct tlm_vars *v, const struct tlm_path *path)
 {
 	u32 i;

@@ -343,6 +343,8 @@ static inline u32 csig_bucket(const struct csig_scale *s, u64 value)
  * @s: scale of the signal
  * @form: CSIG_COMPACT or CSIG_EXPANDED
  * @value: value in the signal's unit
+ *
+ * Return: the tag's value; in a compact tag the number of a bucket.
  */
 static inline u32 csig_encode(const struct csig_scale *s, enum csig_form form, u64 value)
 {
@@ -411,7 +413,7 @@ static inline u64 csig_high(const struct csig_scale *s, enum csig_form form, u32
 	return value < csig_shapes[form].value_max ? csig_low(s, form, value + 1) : U64_MAX;
 }
 
-/* Returns true if the scale is valid. */
+/* Return: true if the scale is valid. */
 static inline bool csig_scale_ok(const struct csig_scale *s)
 {
 	u32 i;
@@ -424,7 +426,7 @@ static inline bool csig_scale_ok(const struct csig_scale *s)
 	return true;
 }
 
-/* Returns true if a higher value is worse, as it is for a delay; for bandwidth a lower one is. */
+/* Return: true if a higher value is worse, as it is for a delay; for bandwidth a lower one is. */
 static inline bool csig_is_max(u32 type)
 {
 	return type == CSIG_PD;
@@ -434,13 +436,15 @@ static inline bool csig_is_max(u32 type)
  * csig_initial() - value that a sender writes; no hop's value is better
  * @form: CSIG_COMPACT or CSIG_EXPANDED
  * @type: enum csig_type
+ *
+ * Return: the tag's value.
  */
 static inline u32 csig_initial(enum csig_form form, u32 type)
 {
 	return csig_is_max(type) ? 0 : csig_shapes[form].value_max;
 }
 
-/* Returns true if @a is worse than @b as the value of a tag of this type. */
+/* Return: true if @a is worse than @b as the value of a tag of this type. */
 static inline bool csig_worse(u32 type, u32 a, u32 b)
 {
 	return csig_is_max(type) ? a > b : a < b;
@@ -502,7 +506,7 @@ struct csig_layout {
 	} field[CSIG_FIELDS_MAX];
 };
 
-/* Returns true if the layout is valid and fits the locator of this format. */
+/* Return: true if the layout is valid and fits the locator of this format. */
 static inline bool csig_layout_ok(const struct csig_layout *l, enum csig_form form)
 {
 	const u32 room_bits = csig_shapes[form].locator_bits;
@@ -561,7 +565,7 @@ static inline u32 csig_compose(const struct csig_layout *l, const u32 *attrs, u3
 	return locator;
 }
 
-/* Returns true if the locator contains the TTL and so may differ from packet to packet. */
+/* Return: true if the locator contains the TTL and so may differ from packet to packet. */
 static inline bool csig_layout_needs_ttl(const struct csig_layout *l)
 {
 	u32 i;

@@ -248,7 +248,7 @@ static inline enum ioam_fault ioam_parse_trace(struct ioam_view *v, const u8 *hd
 	return ioam_parse_stack(v, hdr);
 }
 
-/* Returns true if the option, which is within the header, is a trace of the namespace. */
+/* Return: true if the option, which is within the header, is a trace of the namespace. */
 static inline bool ioam_is_trace(const u8 *option, int ns)
 {
 	const struct ioam_option *opt = (const struct ioam_option *)option;

@@ -24,7 +24,7 @@ static u64 reading = U64_MAX;
 
 /*
  * Interrupts are off, since one timer interrupt is as much as an eighth of what 150 ACKs take.
- * Returns the time.
+ * Return: the time.
  */
 static __always_inline u64 begin(unsigned long *flags)
 {

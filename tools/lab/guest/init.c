@@ -327,7 +327,7 @@ static void exec_command(int people)
 	_exit(127);
 }
 
-/* Run the command. Returns its exit status, as a shell reports it. */
+/* Run the command. Return: its exit status, as a shell reports it. */
 static int run_command(void)
 {
 	const char *tty = getenv("HOPLAB_TTY");

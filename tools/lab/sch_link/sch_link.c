@@ -153,7 +153,7 @@ static void link_duplicate(struct Qdisc *sch, struct sk_buff *skb, u64 arrival_n
 	link_fly(q, twin, arrival_ns);
 }
 
-/* Flip one bit behind the link layer's header. Returns NULL if the packet was lost instead. */
+/* Flip one bit behind the link layer's header. Return: NULL if the packet was lost instead. */
 static struct sk_buff *link_corrupt(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct link_sched_data *q = qdisc_priv(sch);
@@ -199,7 +199,7 @@ static void link_propagate(struct Qdisc *sch, struct sk_buff *skb, u64 sent_ns)
 	link_fly(q, skb, arrival_ns);
 }
 
-/* Send one packet of the child to the wire. Returns false if the child returns no packet. */
+/* Send one packet of the child to the wire. Return: false if the child returns no packet. */
 static bool link_transmit(struct Qdisc *sch, u64 now_ns)
 {
 	struct link_sched_data *q = qdisc_priv(sch);

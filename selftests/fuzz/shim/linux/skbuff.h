@@ -55,7 +55,14 @@ struct skb_shared_info {
  * @mac_header: offset, 0 or below; above 0: not set
  * @csum_start: start of the range that a device checksums
  * @csum: with CHECKSUM_COMPLETE, the sum of all bytes from @data
+ * @protocol: EtherType of the packet
+ * @ip_summed: CHECKSUM_NONE and the like: what the device knows of the checksum
+ * @csum_level: number of checksums, less 1, that CHECKSUM_UNNECESSARY is about
+ * @remcsum_offload: the tunnel has its checksum computed by remote offload
+ * @encapsulation: the inner headers are those that a device segments by
+ * @vlan_tag: a VLAN tag is kept beside the data
  * @writable: memory for a copy is available
+ * @shared: lengths and types of a GSO packet
  */
 struct sk_buff {
 	u8 *head;

@@ -11,7 +11,7 @@
 
 #define SHIM_IN6_BYTES 16
 
-/* Returns true if an address may end before @c. */
+/* Return: true if an address may end before @c. */
 static inline bool shim_pton_ends(char c, int delim)
 {
 	return !c || c == delim ||
@@ -62,7 +62,7 @@ static inline bool shim_in6_has_room(const struct shim_in6 *a, int bytes)
 	return a->bytes + (a->gap >= 0 ? 2 : 0) + bytes <= SHIM_IN6_BYTES;
 }
 
-/* Reads the IPv4 address at the end. Returns what follows it, or NULL. */
+/* Reads the IPv4 address at the end. Return: what follows it, or NULL. */
 static inline const char *shim_in6_v4(struct shim_in6 *a, const char *text, int delim)
 {
 	const char *end;
@@ -74,7 +74,7 @@ static inline const char *shim_in6_v4(struct shim_in6 *a, const char *text, int 
 	return end;
 }
 
-/* Reads a word of 16 bits. Returns what follows it, or NULL. */
+/* Reads a word of 16 bits. Return: what follows it, or NULL. */
 static inline const char *shim_in6_word(struct shim_in6 *a, const char *text)
 {
 	const char *begin = text;
@@ -92,7 +92,7 @@ static inline const char *shim_in6_word(struct shim_in6 *a, const char *text)
 	return text;
 }
 
-/* Reads all words, and what separates them. Returns the end of the address, or NULL. */
+/* Reads all words, and what separates them. Return: the end of the address, or NULL. */
 static inline const char *shim_in6_words(struct shim_in6 *a, const char *text, int delim)
 {
 	if (*text == ':' && *++text != ':')

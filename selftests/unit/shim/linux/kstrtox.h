@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <linux/kernel.h>
 
-/* Returns the value of a hexadecimal digit, or 16. */
+/* Return: the value of a hexadecimal digit, or 16. */
 static inline unsigned int shim_digit(char c)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";

@@ -86,7 +86,6 @@ struct hop_flow_net {
 };
 
 static unsigned int hop_flow_net_id;
-static unsigned int hop_flow_limit_max = HOP_FLOW_LIMIT_MAX;
 static unsigned int hop_flow_limit_default = HOP_FLOW_LIMIT_DEFAULT;
 static struct rhashtable hop_flows;
 
@@ -700,15 +699,8 @@ EXPORT_SYMBOL_GPL(hop_flow_retire);
 
 /* The empty entry ends the table in kernels that do not get the number of entries. */
 static const struct ctl_table hop_flow_table[] = {
-	{
-		.procname	= "flow_limit",
-		.data		= hop_sysctl_at(struct hop_flow_net, limit),
-		.maxlen		= sizeof(unsigned int),
-		.mode		= 0644,
-		.proc_handler	= proc_douintvec_minmax,
-		.extra1		= SYSCTL_ZERO,
-		.extra2		= &hop_flow_limit_max,
-	},
+	HOP_SYSCTL("flow_limit", 0644, struct hop_flow_net, limit, proc_douintvec_minmax,
+		   SYSCTL_ZERO, hop_sysctl_bound(HOP_FLOW_LIMIT_MAX)),
 	{ }
 };
 

@@ -10,14 +10,6 @@
 
 #include "net_csig_tag.h"
 
-static unsigned int level_max = CTAG_INITIATES;
-static unsigned int form_min = CSIG_COMPACT;
-static unsigned int form_max = CSIG_EXPANDED;
-static unsigned int every_max_pkts = CTAG_EVERY_MAX_PKTS;
-static unsigned int summary_max = CSIG_SUMMARIES - 1;
-static unsigned int unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
-static int weight_max_pkts = CTAG_WEIGHT_MAX_PKTS;
-
 /* Reads or writes a string that is parsed elsewhere; @text has the old value, then the new one. */
 static int ctag_edit_text(char *text, size_t bytes, int write, void *buffer, size_t *len,
 			  loff_t *pos)
@@ -114,68 +106,32 @@ static int ctag_set_buckets(compat_ctl_table *table, int write, void *buffer, si
 			     ctag_scales_text, ctag_scales_set, write, buffer, len, pos);
 }
 
-#define CTAG_KNOB(name, member, handler, low, high) {		\
-		.procname	= name,				\
-		.data		= hop_sysctl_at(struct ctag_net, member),	\
-		.maxlen		= sizeof(unsigned int),		\
-		.mode		= 0644,				\
-		.proc_handler	= handler,			\
-		.extra1		= low,				\
-		.extra2		= high,				\
-	}
-
-/* One number per signal; the kernel supports vectors only of int. */
-#define CTAG_SIGNAL_KNOB(name, member, low, high) {		\
-		.procname	= name,				\
-		.data		= hop_sysctl_at(struct ctag_net, member),	\
-		.maxlen		= CSIG_TYPES * sizeof(int),	\
-		.mode		= 0644,				\
-		.proc_handler	= proc_dointvec_minmax,		\
-		.extra1		= low,				\
-		.extra2		= high,				\
-	}
-
 /* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
-	CTAG_KNOB("csig", level, ctag_set_level, SYSCTL_ZERO, &level_max),
-	CTAG_KNOB("csig_form", form, proc_douintvec_minmax, &form_min, &form_max),
-	CTAG_KNOB("csig_every", every_pkts, proc_douintvec_minmax, SYSCTL_ONE,
-		  &every_max_pkts),
-	CTAG_KNOB("csig_summary", summary, proc_douintvec_minmax, SYSCTL_ZERO, &summary_max),
-	CTAG_KNOB("csig_retry_s", retry_s, proc_douintvec_minmax, SYSCTL_ONE, &unsupported_max_s),
-	hop_sysctl_renamed(CTAG_KNOB, "csig_unsupported_s", "csig_silent_s", unsupported_s,
-			   proc_douintvec_minmax, SYSCTL_ZERO, &unsupported_max_s),
-	CTAG_SIGNAL_KNOB("csig_weights", weight_pkts, SYSCTL_ZERO, &weight_max_pkts),
-	CTAG_SIGNAL_KNOB("csig_quantum", quantum, SYSCTL_ONE, SYSCTL_INT_MAX),
-	{
-		.procname	= "csig_cc",
-		.data		= hop_sysctl_at(struct ctag_net, cc),
-		.maxlen		= CTAG_CC_BYTES,
-		.mode		= 0644,
-		.proc_handler	= proc_dostring,
-	},
-	{
-		.procname	= "csig_ports",
-		.data		= hop_sysctl_at(struct ctag_net, port_names),
-		.mode		= 0644,
-		.proc_handler	= ctag_set_ports,
-	},
-	{
-		.procname	= "csig_rules",
-		.data		= hop_sysctl_at(struct ctag_net, rules),
-		.mode		= 0644,
-		.proc_handler	= ctag_set_rules,
-		.extra2		=
-			hop_sysctl_words("\"to ADDRESS/BITS port N; udp\", 16 rules at most"),
-	},
-	{
-		.procname	= "csig_buckets",
-		.data		= hop_sysctl_at(struct ctag_net, scales),
-		.mode		= 0644,
-		.proc_handler	= ctag_set_buckets,
-		.extra2		=
-			hop_sysctl_words("\"abw 1000000; abw_c pow2 32; pd appendix_a\""),
-	},
+	HOP_SYSCTL("csig", 0644, struct ctag_net, level, ctag_set_level, SYSCTL_ZERO,
+		   hop_sysctl_bound(CTAG_INITIATES)),
+	HOP_SYSCTL("csig_form", 0644, struct ctag_net, form, proc_douintvec_minmax,
+		   hop_sysctl_bound(CSIG_COMPACT), hop_sysctl_bound(CSIG_EXPANDED)),
+	HOP_SYSCTL("csig_every", 0644, struct ctag_net, every_pkts, proc_douintvec_minmax,
+		   SYSCTL_ONE, hop_sysctl_bound(CTAG_EVERY_MAX_PKTS)),
+	HOP_SYSCTL("csig_summary", 0644, struct ctag_net, summary, proc_douintvec_minmax,
+		   SYSCTL_ZERO, hop_sysctl_bound(CSIG_SUMMARIES - 1)),
+	HOP_SYSCTL("csig_retry_s", 0644, struct ctag_net, retry_s, proc_douintvec_minmax,
+		   SYSCTL_ONE, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
+	hop_sysctl_renamed(HOP_SYSCTL, "csig_unsupported_s", "csig_silent_s", 0644, struct ctag_net,
+			   unsupported_s, proc_douintvec_minmax, SYSCTL_ZERO,
+			   hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
+	/* One number per signal; the kernel supports vectors only of int. */
+	HOP_SYSCTL("csig_weights", 0644, struct ctag_net, weight_pkts, proc_dointvec_minmax,
+		   SYSCTL_ZERO, hop_sysctl_bound(CTAG_WEIGHT_MAX_PKTS)),
+	HOP_SYSCTL("csig_quantum", 0644, struct ctag_net, quantum, proc_dointvec_minmax, SYSCTL_ONE,
+		   SYSCTL_INT_MAX),
+	HOP_SYSCTL("csig_cc", 0644, struct ctag_net, cc, proc_dostring, NULL, NULL),
+	HOP_SYSCTL("csig_ports", 0644, struct ctag_net, port_names, ctag_set_ports, NULL, NULL),
+	HOP_SYSCTL("csig_rules", 0644, struct ctag_net, rules, ctag_set_rules, NULL,
+		   hop_sysctl_words("\"to ADDRESS/BITS port N; udp\", 16 rules at most")),
+	HOP_SYSCTL("csig_buckets", 0644, struct ctag_net, scales, ctag_set_buckets, NULL,
+		   hop_sysctl_words("\"abw 1000000; abw_c pow2 32; pd appendix_a\"")),
 	{ }
 };
 

@@ -10,12 +10,6 @@
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
 
-static unsigned int nint_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
-static unsigned int nint_slots_max = INT_SLOTS_MAX;
-static unsigned int nint_every_max = INT_EVERY_MAX;
-static unsigned int nint_format_max = NINT_FORMATS - 1;
-static unsigned int nint_space_max = INT_SPACE_MAX;
-
 /* Return: a new key, NULL for none, or an error. */
 static struct nint_key *nint_parse_key(const char *digits)
 {
@@ -82,47 +76,33 @@ static int nint_set_on(compat_ctl_table *table, int write, void *buffer, size_t 
 			     container_of(table->data, struct nint_net, on));
 }
 
-#define INT_KNOB_BY(handler, name, member, low, high) {		\
-		.procname	= name,				\
-		.data		= hop_sysctl_at(struct nint_net, member),	\
-		.maxlen		= sizeof(unsigned int),		\
-		.mode		= 0644,				\
-		.proc_handler	= handler,			\
-		.extra1		= low,				\
-		.extra2		= high,				\
-	}
-
-#define INT_KNOB(name, member, low, high) \
-	INT_KNOB_BY(proc_douintvec_minmax, name, member, low, high)
-
 /* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
-	INT_KNOB_BY(nint_set_on, "int", on, SYSCTL_ZERO, SYSCTL_TWO),
-	INT_KNOB("int_forward", forward, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_reverse", reverse, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_slots", slots, SYSCTL_ZERO, &nint_slots_max),
-	INT_KNOB("int_every", every, SYSCTL_ONE, &nint_every_max),
-	INT_KNOB("int_encap", encap, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_anonymous", anonymous, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_gso", gso, SYSCTL_ZERO, SYSCTL_ONE),
-	INT_KNOB("int_format", format, SYSCTL_ZERO, &nint_format_max),
-	INT_KNOB("int_space", space, SYSCTL_ZERO, &nint_space_max),
-	hop_sysctl_renamed(INT_KNOB, "int_unsupported_s", "int_silent_s", unsupported_s,
-			   SYSCTL_ZERO, &nint_unsupported_max_s),
-	{
-		.procname	= "int_cc",
-		.data		= hop_sysctl_at(struct nint_net, cc),
-		.maxlen		= INT_CC_BYTES,
-		.mode		= 0644,
-		.proc_handler	= proc_dostring,
-	},
-	{
-		.procname	= "int_key",
-		.data		= hop_sysctl_at(struct nint_net, key),
-		.mode		= 0600,
-		.proc_handler	= nint_set_key,
-		.extra2		= hop_sysctl_words("KEY, 32 hexadecimal digits, or nothing"),
-	},
+	HOP_SYSCTL("int", 0644, struct nint_net, on, nint_set_on, SYSCTL_ZERO, SYSCTL_TWO),
+	HOP_SYSCTL("int_forward", 0644, struct nint_net, forward, proc_douintvec_minmax,
+		   SYSCTL_ZERO, SYSCTL_ONE),
+	HOP_SYSCTL("int_reverse", 0644, struct nint_net, reverse, proc_douintvec_minmax,
+		   SYSCTL_ZERO, SYSCTL_ONE),
+	HOP_SYSCTL("int_slots", 0644, struct nint_net, slots, proc_douintvec_minmax, SYSCTL_ZERO,
+		   hop_sysctl_bound(INT_SLOTS_MAX)),
+	HOP_SYSCTL("int_every", 0644, struct nint_net, every, proc_douintvec_minmax, SYSCTL_ONE,
+		   hop_sysctl_bound(INT_EVERY_MAX)),
+	HOP_SYSCTL("int_encap", 0644, struct nint_net, encap, proc_douintvec_minmax, SYSCTL_ZERO,
+		   SYSCTL_ONE),
+	HOP_SYSCTL("int_anonymous", 0644, struct nint_net, anonymous, proc_douintvec_minmax,
+		   SYSCTL_ZERO, SYSCTL_ONE),
+	HOP_SYSCTL("int_gso", 0644, struct nint_net, gso, proc_douintvec_minmax, SYSCTL_ZERO,
+		   SYSCTL_ONE),
+	HOP_SYSCTL("int_format", 0644, struct nint_net, format, proc_douintvec_minmax, SYSCTL_ZERO,
+		   hop_sysctl_bound(NINT_FORMATS - 1)),
+	HOP_SYSCTL("int_space", 0644, struct nint_net, space, proc_douintvec_minmax, SYSCTL_ZERO,
+		   hop_sysctl_bound(INT_SPACE_MAX)),
+	hop_sysctl_renamed(HOP_SYSCTL, "int_unsupported_s", "int_silent_s", 0644, struct nint_net,
+			   unsupported_s, proc_douintvec_minmax, SYSCTL_ZERO,
+			   hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
+	HOP_SYSCTL("int_cc", 0644, struct nint_net, cc, proc_dostring, NULL, NULL),
+	HOP_SYSCTL("int_key", 0600, struct nint_net, key, nint_set_key, NULL,
+		   hop_sysctl_words("KEY, 32 hexadecimal digits, or nothing")),
 	{ }
 };
 

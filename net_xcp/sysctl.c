@@ -5,8 +5,6 @@
 
 #include "net_xcp.h"
 
-static unsigned int nxcp_unsupported_max_s = HOP_UNSUPPORTED_MAX_S;
-
 /* Reject Minimal, the value between the two: it has no room for the congestion control's offer. */
 static int nxcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
 			   loff_t *pos)
@@ -43,26 +41,20 @@ static int nxcp_set_ipsec(compat_ctl_table *table, int write, void *buffer, size
 			     container_of(table->data, struct nxcp_net, ipsec));
 }
 
-#define NXCP_KNOB(name, handler, member, low, high)			\
-	{								\
-		.procname	= name,					\
-		.data		= hop_sysctl_at(struct nxcp_net, member), \
-		.maxlen		= sizeof(unsigned int),			\
-		.mode		= 0644,					\
-		.proc_handler	= handler,				\
-		.extra1		= low,					\
-		.extra2		= high,					\
-	}
-
 /* The last entry terminates the table on kernels that do not count the entries. */
 const struct ctl_table nxcp_table[XCP_SYSCTLS + 1] = {
-	NXCP_KNOB("xcp", nxcp_set_on, on, SYSCTL_ZERO, SYSCTL_TWO),
-	NXCP_KNOB("xcp_format", nxcp_set_format, format, NULL, hop_sysctl_words("N, N 1 or 3")),
-	hop_sysctl_renamed(NXCP_KNOB, "xcp_unsupported_s", "xcp_silent_s", proc_douintvec_minmax,
-			   unsupported_s, SYSCTL_ZERO, &nxcp_unsupported_max_s),
-	NXCP_KNOB("xcp_gso", proc_douintvec_minmax, gso, SYSCTL_ZERO, SYSCTL_ONE),
-	NXCP_KNOB("xcp_tunnel", nxcp_set_tunnel, tunnel, SYSCTL_ZERO, SYSCTL_ONE),
-	NXCP_KNOB("xcp_ipsec", nxcp_set_ipsec, ipsec, SYSCTL_ZERO, SYSCTL_ONE),
+	HOP_SYSCTL("xcp", 0644, struct nxcp_net, on, nxcp_set_on, SYSCTL_ZERO, SYSCTL_TWO),
+	HOP_SYSCTL("xcp_format", 0644, struct nxcp_net, format, nxcp_set_format, NULL,
+		   hop_sysctl_words("N, N 1 or 3")),
+	hop_sysctl_renamed(HOP_SYSCTL, "xcp_unsupported_s", "xcp_silent_s", 0644, struct nxcp_net,
+			   unsupported_s, proc_douintvec_minmax, SYSCTL_ZERO,
+			   hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
+	HOP_SYSCTL("xcp_gso", 0644, struct nxcp_net, gso, proc_douintvec_minmax, SYSCTL_ZERO,
+		   SYSCTL_ONE),
+	HOP_SYSCTL("xcp_tunnel", 0644, struct nxcp_net, tunnel, nxcp_set_tunnel, SYSCTL_ZERO,
+		   SYSCTL_ONE),
+	HOP_SYSCTL("xcp_ipsec", 0644, struct nxcp_net, ipsec, nxcp_set_ipsec, SYSCTL_ZERO,
+		   SYSCTL_ONE),
 	{ }
 };
 

@@ -32,8 +32,34 @@ struct hop_sysctl {
 	struct ctl_table *table;
 };
 
-/* For .extra2 of an entry without bounds, whose .extra1 is NULL: the words to type behind "=". */
+/* A bound that SYSCTL_ZERO and its like do not have. */
+#define hop_sysctl_bound(value)	((void *)&(const unsigned int){ value })
+
+/* In place of the upper bound of an entry whose handler has the bounds: the words to type behind "=". */
 #define hop_sysctl_words(words)	((void *)(words))
+
+/**
+ * HOP_SYSCTL() - an entry of a template
+ * @name: name below net.hopcc. A carrier's names start with its signal (xcp, int, csig), those of a
+ *	congestion control with the name of its module (tcp_xcp, tcp_hpccpp)
+ * @access: mode of the file
+ * @type: the module's state of a network namespace
+ * @member: the value in @type; its size is that of the entry
+ * @handler: reads and writes the value, as proc_douintvec_minmax()
+ * @low: pointer to the lower bound; NULL if @handler has the bounds, or there are none
+ * @high: pointer to the upper bound; hop_sysctl_words() if @handler has the bounds; NULL if there are
+ *	none
+ */
+#define HOP_SYSCTL(name, access, type, member, handler, low, high)	\
+	{								\
+		.procname	= name,					\
+		.data		= hop_sysctl_at(type, member),		\
+		.maxlen		= sizeof_field(type, member),		\
+		.mode		= access,				\
+		.proc_handler	= handler,				\
+		.extra1		= low,					\
+		.extra2		= high,					\
+	}
 
 /* sysctl(8) shows only EINVAL: write to the kernel's log what may be typed. */
 static inline void hop_sysctl_explain(const struct ctl_table *table)

@@ -78,7 +78,7 @@ static struct hop_hooks *hop_hooks(const struct net *net)
 	return net_generic(net, hop_hook_net_id);
 }
 
-static __always_inline u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf)
+static u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf)
 {
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
@@ -93,9 +93,7 @@ static bool hop_hook_may_be_reset(const struct sk_buff *skb, u8 pf)
 }
 
 /* May a TCP packet open a flow, because of its DSCP? */
-static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
-					       const struct sk_buff *skb,
-					       u8 pf)
+static bool hop_hook_is_marked(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
 {
 	const u8 dsfield = pf == NFPROTO_IPV4 ? ipv4_get_dsfield(ip_hdr(skb)) :
 						ipv6_get_dsfield(ipv6_hdr(skb));
@@ -103,17 +101,16 @@ static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
 	return (dsfield & ~HOP_HOOK_ECN_BITS) == READ_ONCE(hooks->dsfield);
 }
 
-/* This runs for every incoming packet; @pf is a constant, which saves instructions. */
-static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
-						    const struct sk_buff *skb,
-						    u8 pf)
+/* This runs for every incoming packet. */
+static bool hop_hook_concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
+				    u8 pf)
 {
 	const u8 when = READ_ONCE(hooks->looked_at[hop_hook_first_header(skb, pf)]);
 
-	if (unlikely(when & HOP_HOOK_ALWAYS))
+	if (when & HOP_HOOK_ALWAYS)
 		return true;
-	if (likely(!READ_ONCE(*hooks->flows)))
-		return unlikely(hop_hook_is_marked(hooks, skb, pf)) && when & HOP_HOOK_WITH_FLOWS;
+	if (!READ_ONCE(*hooks->flows))
+		return hop_hook_is_marked(hooks, skb, pf) && when & HOP_HOOK_WITH_FLOWS;
 	return when & HOP_HOOK_WITH_FLOWS ||
 	       (when & HOP_HOOK_RESETS && hop_hook_may_be_reset(skb, pf));
 }
@@ -125,8 +122,8 @@ static void hop_hook_find_place(const struct sk_buff *skb, struct hop_shim_place
 }
 
 /* A TCP reset ends the use of headers if it shows that they split the connection in two. */
-static noinline void hop_hook_show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
-					 const struct hop_shim_place *place)
+static void hop_hook_show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
+				const struct hop_shim_place *place)
 {
 	const struct hop_carrier *carrier;
 	unsigned int i;
@@ -147,12 +144,8 @@ static bool hop_hook_is_reset(struct sk_buff *skb, const struct hop_shim_place *
 	return skb->data[place->offset_bytes + HOP_HOOK_TCP_FLAGS] & HOP_HOOK_TCP_RST;
 }
 
-/*
- * This function is not inlined, since the kernel may be built to zero all local variables of a
- * function, and most packets do not need these.
- */
-static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
-						 const struct nf_hook_state *state)
+static unsigned int hop_hook_show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
+					const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_shim_place place;
@@ -165,7 +158,7 @@ static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, 
 		/* Parse for the first carrier, and again if a carrier removed a header. */
 		if (skb->len != len_bytes) {
 			hop_hook_find_place(skb, &place);
-			if (unlikely(hop_hook_is_reset(skb, &place)))
+			if (hop_hook_is_reset(skb, &place))
 				hop_hook_show_reset(hooks, skb, &place);
 		}
 		len_bytes = skb->len;
@@ -179,7 +172,7 @@ static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, 
 static unsigned int hop_hook_input_v4(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
-	if (likely(!hop_hook_concerns_input(priv, skb, NFPROTO_IPV4)))
+	if (!hop_hook_concerns_input(priv, skb, NFPROTO_IPV4))
 		return NF_ACCEPT;
 	return hop_hook_show_input(priv, skb, state);
 }
@@ -187,7 +180,7 @@ static unsigned int hop_hook_input_v4(void *priv, struct sk_buff *skb,
 static unsigned int hop_hook_input_v6(void *priv, struct sk_buff *skb,
 				      const struct nf_hook_state *state)
 {
-	if (likely(!hop_hook_concerns_input(priv, skb, NFPROTO_IPV6)))
+	if (!hop_hook_concerns_input(priv, skb, NFPROTO_IPV6))
 		return NF_ACCEPT;
 	return hop_hook_show_input(priv, skb, state);
 }
@@ -203,8 +196,8 @@ static bool hop_hook_is_forwarded(const struct sk_buff *skb, u8 pf)
  * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
  * forwarded packet, so the flag of forwarded packets distinguishes these two.
  */
-static __always_inline bool hop_hook_concerns_output(const struct hop_hooks *hooks,
-						     const struct sk_buff *skb, u8 pf)
+static bool hop_hook_concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
+				     u8 pf)
 {
 	const u32 *flows = READ_ONCE(hooks->output_flows);
 	const struct sock *sk = skb->sk;
@@ -221,9 +214,8 @@ static void hop_hook_read_segment(struct sk_buff *skb, struct hop_segment *seg,
 	seg->tcp = !hop_output_is_foreign(skb, net) && hop_output_read(skb, seg);
 }
 
-static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
-						  struct sk_buff *skb,
-						  const struct nf_hook_state *state)
+static unsigned int hop_hook_show_output(const struct hop_hooks *hooks, struct sk_buff *skb,
+					 const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
@@ -270,12 +262,10 @@ static const struct sock *hop_hook_cc_socket(const struct hop_hook_cc *cc,
 	return ops == cc->ops[0] || ops == cc->ops[1] ? sk : NULL;
 }
 
-/* Apart, so that the other packets need no registers saved. */
-static noinline unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
-						   const struct hop_hook_cc *cc,
-						   struct sk_buff *skb,
-						   const struct sock *sk,
-						   const struct nf_hook_state *state)
+static unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
+					  const struct hop_hook_cc *cc, struct sk_buff *skb,
+					  const struct sock *sk,
+					  const struct nf_hook_state *state)
 {
 	const unsigned int decision =
 		cc->output(skb, sk, hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->ops[1], state);
@@ -294,7 +284,7 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 
 	if (sk)
 		return hop_hook_output_of_cc(hooks, cc, skb, sk, state);
-	if (likely(!hop_hook_concerns_output(hooks, skb, state->pf)))
+	if (!hop_hook_concerns_output(hooks, skb, state->pf))
 		return NF_ACCEPT;
 	return hop_hook_show_output(hooks, skb, state);
 }

@@ -231,7 +231,7 @@ enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff
 	const unsigned long due = BIT(HOP_FLOW_ASKS) | BIT(HOP_FLOW_ANSWERS);
 
 	/* A FIN gets no header, since a lost FIN would cost a timeout. */
-	if (likely(!(READ_ONCE(flow->flags) & due)) || th->fin || hop_shim_is_rewritten(skb))
+	if (!(READ_ONCE(flow->flags) & due) || th->fin || hop_shim_is_rewritten(skb))
 		return HOP_LATE_NONE;
 	if (test_and_clear_bit(HOP_FLOW_ANSWERS, &flow->flags))
 		return HOP_LATE_ANSWER;

@@ -157,7 +157,7 @@ static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, st
 static void ctag_receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
 			     const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
-	if (unlikely(hop_is_loss(hop_flow_stage(flow))) &&
+	if (hop_is_loss(hop_flow_stage(flow)) &&
 	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
 	    !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
 		hop_flow_event(flow, HOP_EVENT_HEADER_IN);

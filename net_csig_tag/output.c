@@ -82,7 +82,7 @@ static bool ctag_output_late(struct ctag_net *cn, struct sk_buff *skb, struct ct
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->tcp_bytes);
 
 	/* Most connections have nothing to negotiate. */
-	if (likely(!READ_ONCE(flow->flags)) || seg->payload_bytes)
+	if (!READ_ONCE(flow->flags) || seg->payload_bytes)
 		return false;
 	switch (hop_output_late(flow, skb, th)) {
 	case HOP_LATE_QUESTION:

@@ -33,7 +33,7 @@ enum csig_form ctag_received_tag(struct ctag_net *cn, const struct sk_buff *skb,
 	for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
 		if (bytes == ETH_HLEN + csig_shapes[form].tag_bytes)
 			break;
-	if (likely(form == CSIG_FORMS) ||
+	if (form == CSIG_FORMS ||
 	    csig_ether_type(frame, CSIG_FIRST_TAG_BYTES) != ctag_tpids.tpid[form] ||
 	    !ctag_port_is_trusted(cn, iif))
 		return CSIG_NONE;

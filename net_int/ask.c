@@ -131,7 +131,7 @@ EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const struct sock *sk,
 		     u32 *end_seq)
 {
-	if (likely(!test_bit(HOP_FLOW_ASKS, &flow->flags)) || !nint_find_end(sk, end_seq))
+	if (!test_bit(HOP_FLOW_ASKS, &flow->flags) || !nint_find_end(sk, end_seq))
 		return false;
 	clear_bit(HOP_FLOW_ASKS, &flow->flags);
 	flow->late.end_seq = tcp_sk(sk)->snd_nxt;

@@ -130,7 +130,7 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 		nint_count_fault(in, fault);
 		return false;
 	}
-	if (unlikely(nint_control_negotiates(&ctl)))
+	if (nint_control_negotiates(&ctl))
 		return nint_ask_input(in, skb, th, skb->len - offset_bytes, &ctl);
 	why = nint_find_asked_flow(skb, th, &ctl, &flow);
 	if (why != INT_COUNTS) {

@@ -247,7 +247,7 @@ EXPORT_SYMBOL_GPL(nint_flow_acks_now);
  * As many records as hops wrote: most paths are short, and nobody reads the others. While the
  * answer changes both numbers may be any that answers had, and what is copied is copied again.
  */
-static __always_inline void nint_copy_header(struct int_answer *to, const struct int_flow *flow)
+static void nint_copy_header(struct int_answer *to, const struct int_flow *flow)
 {
 	const unsigned int slots = flow->answer_slots, records = flow->answer_records;
 	const struct int_answer *from = &flow->answer;
@@ -261,13 +261,12 @@ static __always_inline void nint_copy_header(struct int_answer *to, const struct
 }
 
 /* Length of the members that an answer of its kind has. */
-static __always_inline void nint_flow_copy_answer(struct int_answer *to,
-						  const struct int_flow *flow)
+static void nint_flow_copy_answer(struct int_answer *to, const struct int_flow *flow)
 {
 	const struct int_answer *from = &flow->answer;
 
 	memcpy(to, from, offsetof(struct int_answer, record));
-	if (likely(to->kind == INT_ANSWER_RECORDS)) {
+	if (to->kind == INT_ANSWER_RECORDS) {
 		nint_copy_header(to, flow);
 		return;
 	}
@@ -277,7 +276,7 @@ static __always_inline void nint_flow_copy_answer(struct int_answer *to,
 	to->wnd_bytes = from->wnd_bytes;
 }
 
-static __always_inline bool nint_flow_take_stored(struct int_flow *flow, struct int_answer *answer)
+bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
 	unsigned int start;
 	u32 answers;
@@ -292,11 +291,6 @@ static __always_inline bool nint_flow_take_stored(struct int_flow *flow, struct 
 	} while (read_seqcount_retry(&flow->answer_changes, start));
 	WRITE_ONCE(flow->taken, answers);
 	return true;
-}
-
-bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
-{
-	return nint_flow_take_stored(flow, answer);
 }
 EXPORT_SYMBOL_GPL(nint_flow_take);
 
@@ -332,13 +326,13 @@ static void nint_follow_source(struct int_flow *flow)
 
 enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
-	if (unlikely(hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED)) {
+	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED) {
 		nint_allow_gso(flow, true);
 		return INT_POLL_UNSUPPORTED;
 	}
-	if (!nint_flow_take_stored(flow, answer))
+	if (!nint_flow_take(flow, answer))
 		return INT_POLL_NOTHING;
-	if (unlikely(flow->forward == INT_FORWARD_SOURCE))
+	if (flow->forward == INT_FORWARD_SOURCE)
 		nint_follow_source(flow);
 	return INT_POLL_ANSWER;
 }

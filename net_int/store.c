@@ -13,7 +13,7 @@ static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
 {
 	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
 
-	if (likely(a->hops <= slots) || !f->slots)
+	if (a->hops <= slots || !f->slots)
 		return false;
 	f->hops = a->hops;
 	if (f->forward == INT_FORWARD_PROBE)

@@ -116,10 +116,10 @@ static inline bool hop_gro_is_alike(const struct sk_buff *p, const struct sk_buf
  * Context: softirq, RCU read side.
  * Return: a held packet that must leave now, or NULL, like gro_receive.
  */
-static __always_inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_buff *skb,
-						       const void *header, unsigned int hdr_bytes,
-						       const struct net_offload *tcp,
-						       const struct hop_gro_kind *kind)
+static inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_buff *skb,
+					      const void *header, unsigned int hdr_bytes,
+					      const struct net_offload *tcp,
+					      const struct hop_gro_kind *kind)
 {
 	struct sk_buff *held = hop_gro_find(head, header + hdr_bytes), *apart = NULL, *done;
 	const u32 held_pkts = held ? NAPI_GRO_CB(held)->count : 0, pkts = NAPI_GRO_CB(skb)->count;

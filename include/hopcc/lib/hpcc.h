@@ -330,7 +330,7 @@ static inline u32 hpcc_queue_units(const struct int_record *now, const struct hp
 {
 	const u32 units = min_t(u32, now->qlen_units, hop->qlen_units);
 
-	if (likely(!units))
+	if (!units)
 		return 0;
 	return units - min(units, HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift);
 }
@@ -393,7 +393,7 @@ static inline void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 /* If a port has changed its speed and thus its units, stores its record. */
 static inline void hpcc_follow_speed(struct hpcc_hop *hop, const struct int_record *now)
 {
-	if (unlikely(now->speed != hop->speed))
+	if (now->speed != hop->speed)
 		hpcc_store_record(hop, now);
 }
 
@@ -417,7 +417,7 @@ static inline bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 {
 	unsigned int i;
 
-	if (likely(v->path[v->at].key == key))
+	if (v->path[v->at].key == key)
 		return true;
 	for (i = 0; i < HPCC_PATHS_MAX; i++) {
 		if (v->path[i].key != key)
@@ -474,7 +474,7 @@ static inline bool hpcc_is_small(const struct hpcc_vars *v)
  */
 static inline u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	if (likely(!hpcc_is_small(v)))
+	if (!hpcc_is_small(v))
 		return p->t_ns;
 	/* 2^30 * 2^11 < 2^64 */
 	return min_t(u64, div_u64((u64)p->t_ns * HPCC_SMALL_BYTES, v->wnd_ref >> HPCC_WND_SHIFT),
@@ -668,7 +668,7 @@ static inline enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct 
 {
 	enum hpcc_received received = HPCC_RECEIVED_NEW;
 
-	if (unlikely(!hpcc_is_as_before(v, h, now_ns)))
+	if (!hpcc_is_as_before(v, h, now_ns))
 		received = hpcc_look_up(v, p, h, now_ns);
 	if (received != HPCC_RECEIVED_NEW)
 		return received;
@@ -773,8 +773,8 @@ static inline u64 hpcc_interpolate(u64 from, u64 to)
 }
 
 /* W by lines 12 to 17, before it is bounded. */
-static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p,
-					 bool multiply)
+static inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p,
+				bool multiply)
 {
 	u64 wnd_ai;
 
@@ -783,7 +783,7 @@ static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct
 	wnd_ai = hpcc_own_ai(v, p);
 	if (!multiply)
 		return hpcc_add(v, p, wnd_ai);
-	if (likely(!hpcc_is_tiny(v)))
+	if (!hpcc_is_tiny(v))
 		return hpcc_multiply(v, p, wnd_ai);
 	return hpcc_interpolate(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
 }
@@ -794,8 +794,8 @@ static __always_inline u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct
  * @p: its parameters
  * @update: updateWc
  */
-static __always_inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p,
-					      bool update)
+static inline void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p,
+				     bool update)
 {
 	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage ||
 			      hpcc_is_starved(v, p);
@@ -889,8 +889,8 @@ static inline enum hpcc_received hpcc_receive_ratio(struct hpcc_vars *v,
  * @ack_seq: sequence number of the packet that collected the records
  * @snd_nxt: current SND.NXT
  */
-static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p,
-					u32 ack_seq, u32 snd_nxt)
+static inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p,
+			       u32 ack_seq, u32 snd_nxt)
 {
 	bool update = !v->updated || (s32)(ack_seq - v->update_seq) > 0;
 
@@ -913,7 +913,7 @@ static __always_inline void hpcc_decide(struct hpcc_vars *v, const struct hpcc_p
  */
 static inline void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
 {
-	if (unlikely(v->held) && v->u < p->eta)
+	if (v->held && v->u < p->eta)
 		v->held = false;
 	if (!v->updated || v->left || (s32)(snd_nxt - v->update_seq) <= 0)
 		return;
@@ -1031,7 +1031,7 @@ static inline u64 hpcc_queue_ns(const struct int_record *r)
 {
 	const u32 unit_ps = int_speeds[r->speed].unit_ps;
 
-	if (unlikely(r->qlen_units == INT_QLEN_MAX && unit_ps))
+	if (r->qlen_units == INT_QLEN_MAX && unit_ps)
 		return HPCC_QUEUE_LONG_NS;
 	/* 2^16 units * 2^20 ps = 2^36 */
 	return div_u64((u64)r->qlen_units * unit_ps, HPCC_PS_PER_NS);

@@ -377,7 +377,7 @@ static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 
  *
  * Return: INT_OK or the reason why the header is invalid.
  */
-static __always_inline enum int_fault int_check_shape(struct int_hdr *h, unsigned int room_bytes)
+static inline enum int_fault int_check_shape(struct int_hdr *h, unsigned int room_bytes)
 {
 	const unsigned int bytes = h->words * INT_WORD_BYTES;
 

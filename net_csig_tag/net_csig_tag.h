@@ -334,7 +334,7 @@ int ctag_hook(struct ctag_net *cn, bool also);
 void ctag_unhook(struct ctag_net *cn);
 
 /* sysctl.c */
-#define CTAG_SYSCTLS 13
+#define CTAG_SYSCTLS 12
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);
 

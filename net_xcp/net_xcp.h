@@ -192,7 +192,7 @@ static inline void nxcp_count_fault(const struct nxcp_net *xn, enum xcp_fault fa
 }
 
 /* sysctl.c */
-#define XCP_SYSCTLS 7
+#define XCP_SYSCTLS 6
 extern const struct ctl_table nxcp_table[XCP_SYSCTLS + 1];
 void nxcp_knobs_default(struct nxcp_net *xn);
 

@@ -344,24 +344,12 @@ static struct tcp_congestion_ops dctcp_reno __read_mostly = {
 	.name		= "dctcp_ms-reno",
 };
 
-static unsigned int dctcp_rtt_limit_us = DCTCP_RTT_MAX_US;
-
-#define DCTCP_ENTRY(name)						\
-	{								\
-		.procname	= name,					\
-		.data		= hop_sysctl_at(struct dctcp_net, rtt_max_us), \
-		.maxlen		= sizeof(unsigned int),			\
-		.mode		= 0644,					\
-		.proc_handler	= proc_douintvec_minmax,		\
-		.extra1		= SYSCTL_ZERO,				\
-		.extra2		= &dctcp_rtt_limit_us,			\
-	}
-
-#define DCTCP_SYSCTLS 2
+#define DCTCP_SYSCTLS 1
 
 /* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table dctcp_table[DCTCP_SYSCTLS + 1] = {
-	hop_sysctl_renamed(DCTCP_ENTRY, "tcp_dctcp_ms_rtt_max_us", "dctcp_rtt_max_us"),
+	HOP_SYSCTL("tcp_dctcp_ms_rtt_max_us", 0644, struct dctcp_net, rtt_max_us,
+		   proc_douintvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(DCTCP_RTT_MAX_US)),
 	{ }
 };
 

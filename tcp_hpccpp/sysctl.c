@@ -49,9 +49,9 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 	return 0;
 }
 
-#define HPCCPP_ENTRY(name, handler, member, min, max)			\
+#define HPCCPP_KNOB(name, handler, member, min, max)			\
 	{								\
-		.procname	= name,					\
+		.procname	= "tcp_hpccpp_" name,			\
 		.data		= hop_sysctl_at(struct hpccpp_net, member), \
 		.maxlen		= sizeof(unsigned int),			\
 		.mode		= 0644,					\
@@ -60,11 +60,7 @@ static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t
 		.extra2		= max,					\
 	}
 
-#define HPCCPP_KNOB(name, handler, member, min, max)			\
-	hop_sysctl_renamed(HPCCPP_ENTRY, "tcp_hpccpp_" name, "hpccpp_" name, handler, member,	\
-			   min, max)
-
-#define HPCCPP_SYSCTLS 16
+#define HPCCPP_SYSCTLS 8
 
 /* The last entry terminates the table on kernels that do not count entries. */
 static const struct ctl_table hpccpp_table[HPCCPP_SYSCTLS + 1] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sysctls net.hopcc.ldcp_* with their ranges */
+/* The sysctls net.hopcc.tcp_ldcp_* with their ranges */
 #include "tcp_ldcp.h"
 
 static unsigned int gain_min = 1;
@@ -21,9 +21,9 @@ static int ldcp_set_gain(compat_ctl_table *table, int write, void *buffer, size_
 	return err;
 }
 
-#define ENTRY(name, member, type, handler, min, max)			\
+#define KNOB(name, member, type, handler, min, max)			\
 	{								\
-		.procname	= name,					\
+		.procname	= "tcp_ldcp_" name,			\
 		.data		= hop_sysctl_at(struct ldcp_net, member), \
 		.maxlen		= sizeof(type),				\
 		.mode		= 0644,					\
@@ -32,10 +32,7 @@ static int ldcp_set_gain(compat_ctl_table *table, int write, void *buffer, size_
 		.extra2		= max,					\
 	}
 
-#define KNOB(name, member, type, handler, min, max)			\
-	hop_sysctl_renamed(ENTRY, "tcp_ldcp_" name, "ldcp_" name, member, type, handler, min, max)
-
-#define SYSCTLS 18
+#define SYSCTLS 9
 
 /* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table ldcp_table[SYSCTLS + 1] = {

@@ -564,24 +564,12 @@ static struct tcp_congestion_ops txcp_asking __read_mostly = {
 	.name		= "xcp",
 };
 
-static unsigned int txcp_loss_limit = XCP_LOSS_TIGHTER;
-
-#define TXCP_ENTRY(name)						\
-	{								\
-		.procname	= name,					\
-		.data		= hop_sysctl_at(struct txcp_net, loss),	\
-		.maxlen		= sizeof(u8),				\
-		.mode		= 0644,					\
-		.proc_handler	= proc_dou8vec_minmax,			\
-		.extra1		= SYSCTL_ZERO,				\
-		.extra2		= &txcp_loss_limit,			\
-	}
-
-#define TXCP_SYSCTLS 2
+#define TXCP_SYSCTLS 1
 
 /* The last entry terminates the table on kernels that do not count the entries. */
 static const struct ctl_table txcp_table[TXCP_SYSCTLS + 1] = {
-	hop_sysctl_renamed(TXCP_ENTRY, "tcp_xcp_loss", "xcp_loss"),
+	HOP_SYSCTL("tcp_xcp_loss", 0644, struct txcp_net, loss, proc_dou8vec_minmax, SYSCTL_ZERO,
+		   hop_sysctl_bound(XCP_LOSS_TIGHTER)),
 	{ }
 };
 

@@ -6,7 +6,7 @@
 #include "hpccpp_sender.h"
 
 /*
- * Draw parameters in the ranges of net.hopcc.hpccpp_*; the rate may be an application's
+ * Draw parameters in the ranges of net.hopcc.tcp_hpccpp_*; the rate may be an application's
  * SO_MAX_PACING_RATE.
  */
 static struct hpccpp_base draw_base(u64 path_bytes_ps)

@@ -6,7 +6,7 @@
 
 #define WND_MAX ((u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT)
 
-/* Draw parameters in the ranges of net.hopcc.ldcp_*. */
+/* Draw parameters in the ranges of net.hopcc.tcp_ldcp_*. */
 static struct ldcp_params draw_params(void)
 {
 	return (struct ldcp_params) {

@@ -65,9 +65,9 @@ def range_faults(name, said):
     return faults
 
 
-def check_sysctls(tap, page, old_names):
+def check_sysctls(tap, page):
     said = {name: text for part in page["SYSCTLS"].values() for name, text in part.items()}
-    there = set(os.listdir(SYSCTLS)) - set(old_names)
+    there = set(os.listdir(SYSCTLS))
     tap.equal("hopcc(7) has every sysctl, and no other", sorted(said), sorted(there))
     wrong = []
     for name in sorted(there & set(said)):
@@ -78,10 +78,6 @@ def check_sysctls(tap, page, old_names):
     tap.equal("with the default of each", wrong, [])
     tap.equal("and the range: its ends are accepted, the numbers beyond them refused",
               [fault for name in sorted(there & set(said)) for fault in range_faults(name, said[name])], [])
-    with open(PAGE, encoding="utf-8") as file:
-        text = file.read()
-    tap.equal("and every old name", [name for name in old_names
-                                     if name not in text and re.sub("_.*", "_*", name) not in text], [])
 
 
 def check_parameters(tap, page):
@@ -109,8 +105,8 @@ def check_counters(tap, page):
                   sorted(table | set(parts[f"/proc/net/hopcc_{carrier}"])), sorted(there))
 
 
-def check(tap, old_names):
+def check(tap):
     page = entries()
-    check_sysctls(tap, page, old_names)
+    check_sysctls(tap, page)
     check_parameters(tap, page)
     check_counters(tap, page)

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """The names of the sysctls: a carrier's start with its signal, those of a congestion control with the
-name of its module, and a sysctl that was renamed has the same value under its old name. Then the manual
-page against them, and qdiscs of ports by hopcc-ports. Prints TAP.
+name of its module. Then the manual page against them, and qdiscs of ports by hopcc-ports. Prints TAP.
 
 Needs root and all modules; changes nothing outside its own network namespace.
 """
@@ -21,20 +20,6 @@ DIRECTORY = "/proc/sys/net/hopcc"
 # Sysctls of net_xcp, net_int and net_csig_tag, of the congestion controls, and of hop_core.
 PREFIXES = ("xcp", "int", "csig", "tcp_dctcp_ms", "tcp_ldcp", "tcp_xcp", "tcp_hpccpp", "tcp_csig",
             "flow_limit")
-# The new name, the old one, and a value that is allowed and not the default.
-RENAMED = (
-    ("tcp_dctcp_ms_rtt_max_us", "dctcp_rtt_max_us", 123),
-    ("tcp_xcp_loss", "xcp_loss", 2),
-    ("xcp_unsupported_s", "xcp_silent_s", 7),
-    ("int_unsupported_s", "int_silent_s", 8),
-    ("csig_unsupported_s", "csig_silent_s", 9),
-    *((f"tcp_ldcp_{name}", f"ldcp_{name}", value) for name, value in (
-        ("alpha_ppm", 600000), ("beta_ppm", 400000), ("gamma_ppm", 300000), ("eta_ppm", 50000),
-        ("per_rtt", 1), ("ack_pkts", 2), ("bdp_bytes", 90000), ("rate_mbit", 77), ("rtt_us", 66))),
-    *((f"tcp_hpccpp_{name}", f"hpccpp_{name}", value) for name, value in (
-        ("eta_ppm", 900000), ("max_stage", 3), ("flows", 9), ("rate_mbit", 55), ("answer", 1),
-        ("hold", 1), ("move", 1), ("t_ns", 44000))),
-)
 
 
 def read(name):
@@ -46,24 +31,10 @@ def write(name, value):
     hosts.write(f"{DIRECTORY}/{name}", value)
 
 
-def one_value(new, old, value):
-    """A value written under one of the names is read under the other one."""
-    default = read(new)
-    write(new, value)
-    seen = [read(old)]
-    write(old, default)
-    seen.append(read(new))
-    tap.equal(f"{old} is {new} under its old name", seen, [str(value), default])
-
-
-def names_and_values():
-    old = {name for _, name, _ in RENAMED}
-    names = set(os.listdir(DIRECTORY))
-    stray = sorted(name for name in names - old
+def names():
+    stray = sorted(name for name in os.listdir(DIRECTORY)
                    if not any(name == prefix or name.startswith(prefix + "_") for prefix in PREFIXES))
     tap.equal("each sysctl starts with the name of its carrier or congestion control", stray, [])
-    for new, before, value in RENAMED:
-        one_value(new, before, value)
 
 
 # A value that is refused, and what the kernel's log says may be typed.
@@ -120,8 +91,8 @@ def main():
     hosts.build("a")
     with hosts.inside("a"):
         refusals()
-        names_and_values()
-        manual_page.check(tap, [old for _, old, _ in RENAMED])
+        names()
+        manual_page.check(tap)
         qdisc_ports.check(tap)
     return tap.done()
 

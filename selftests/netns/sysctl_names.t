@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The names of the sysctls, and the old ones of those that were renamed, in the lab's guest.
+# The names of the sysctls, and the manual page against them, in the lab's guest.
 cd "$(dirname "$0")/../.." || exit 2
 tools/lab/lab setup >/dev/null || exit 1
 exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/sysctl_names.py

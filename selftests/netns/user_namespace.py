@@ -24,7 +24,9 @@ sys.path.insert(0, sys.path[0] + "/../lib")
 from tap import Tap
 
 OURS = ("ldcp", "xcp", "hpccpp", "csig", "dctcp_ms")
-KNOBS = {"ldcp": "ldcp_", "xcp": "xcp_", "hpccpp": "hpccpp_", "csig": "tcp_csig_", "dctcp_ms": "dctcp_"}
+# Beginnings of the sysctls that a connection depends on.
+KNOBS = {"ldcp": "tcp_ldcp_", "xcp": ("tcp_xcp_", "xcp_"), "hpccpp": "tcp_hpccpp_", "csig": "tcp_csig_",
+         "dctcp_ms": "tcp_dctcp_ms_"}
 HOPCC = "/proc/sys/net/hopcc/"
 USER = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "unshare", "-Urn")
 
@@ -227,6 +229,7 @@ def names():
 
 def settings(cc):
     """Try every value that a sysctl of the namespace accepts."""
+    tap.claim(f"{cc} has sysctls", knobs(cc))
     for knob in knobs(cc):
         path = HOPCC + knob
         with open(path, encoding="ascii") as file:

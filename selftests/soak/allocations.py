@@ -52,7 +52,6 @@ OPTIONS = {
 # Values of sysctls that are not a single number.
 VALUES = {"csig_weights": "3 2 1", "csig_quantum": "1000 2000 3000", "csig_cc": "cubic", "csig_ports": "v0 v1",
           "csig_rules": "", "csig_buckets": "", "int_key": "0" * 31 + "1", "tcp_hpccpp_t_ns": "20000",
-          "hpccpp_t_ns": "20000",
           "tcp_csig_edges": "9 63 1 63"}
 
 

@@ -13,15 +13,6 @@
 /* .data of a template's entry: offset of the value in the module's per-namespace state. */
 #define hop_sysctl_at(type, member) ((void *)offsetof(type, member))
 
-/*
- * A sysctl that was renamed has an entry under each of its names, with the same value, for one
- * release. A carrier's names start with its signal (xcp, int, csig), those of a congestion control
- * with the name of its module (tcp_xcp, tcp_hpccpp).
- */
-#define hop_sysctl_renamed(entry, name, old_name, ...)			\
-	entry(name, ##__VA_ARGS__),					\
-	entry(old_name, ##__VA_ARGS__)
-
 /**
  * struct hop_sysctl - the sysctls of one module in one network namespace
  * @header: result of the registration
@@ -35,7 +26,7 @@ struct hop_sysctl {
 /* A bound that SYSCTL_ZERO and its like do not have. */
 #define hop_sysctl_bound(value)	((void *)&(const unsigned int){ value })
 
-/* In place of the upper bound of an entry whose handler has the bounds: the words to type behind "=". */
+/* The upper bound of an entry whose handler has the bounds: the words to type behind "=". */
 #define hop_sysctl_words(words)	((void *)(words))
 
 /**
@@ -47,8 +38,8 @@ struct hop_sysctl {
  * @member: the value in @type; its size is that of the entry
  * @handler: reads and writes the value, as proc_douintvec_minmax()
  * @low: pointer to the lower bound; NULL if @handler has the bounds, or there are none
- * @high: pointer to the upper bound; hop_sysctl_words() if @handler has the bounds; NULL if there are
- *	none
+ * @high: pointer to the upper bound; hop_sysctl_words() if @handler has the bounds; NULL if there
+ *	are none
  */
 #define HOP_SYSCTL(name, access, type, member, handler, low, high)	\
 	{								\

@@ -224,6 +224,12 @@ static unsigned int hop_hook_show_output(const struct hop_hooks *hooks, struct s
 	/* A VRF: the packet comes here again with the device below, behind that one's filters. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;
+	/*
+	 * A VRF with a qdisc leaves the link header of its own device in front. IP writes that of
+	 * the device below, so a header may take the room.
+	 */
+	if (skb->sk && netif_is_l3_slave(state->out))
+		skb_unset_mac_header(skb);
 	/* IPsec's output calls this hook before a packet of this host has its device. */
 	if (!skb->dev)
 		skb->dev = state->out;

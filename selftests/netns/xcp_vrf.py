@@ -134,6 +134,11 @@ def main():
         speaks("sockets of the VRF", version, "red", "red")
         speaks("sockets of its port", version, "a-r", "b-r")
         speaks("a listener for all", version, "red", None)
+    # With a qdisc the packet is a frame of the VRF's device, before it is one of the port.
+    for name in "ab":
+        run(f"tc -n {name} qdisc add dev red root pfifo")
+    for version in (4, 6):
+        speaks("with a qdisc", version, "red", "red")
     hosts.remove_path()
     return tap.done()
 

@@ -2,6 +2,7 @@
 /* Filters that a header in front of TCP would hide it from; see hopcc/core/hop_filter.h. */
 
 #include <linux/bpf-cgroup.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter_bridge.h>
@@ -120,37 +121,69 @@ static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hook
 }
 #endif
 
-static bool hop_filter_has_frame_chain(const struct net_device *dev, bool output)
+/* A header of a packet that arrives or is sent; a tag in front of IP in a frame that is sent. */
+enum hop_filter_of {
+	HOP_FILTER_OF_INPUT,
+	HOP_FILTER_OF_OUTPUT,
+	HOP_FILTER_OF_TAG,
+	HOP_FILTER_KINDS
+};
+
+static bool hop_filter_has_frame_chain(const struct net_device *dev, enum hop_filter_of of)
 {
 	const struct net *net = dev_net(dev);
 
 	if (!netif_is_bridge_master(dev))
 		return false;
-	return output ? hop_filter_has_bridge_chain(net, NF_BR_LOCAL_OUT) ||
-			hop_filter_has_bridge_chain(net, NF_BR_POST_ROUTING) :
-			hop_filter_has_bridge_chain(net, NF_BR_PRE_ROUTING) ||
-			hop_filter_has_bridge_chain(net, NF_BR_LOCAL_IN);
+	if (of == HOP_FILTER_OF_INPUT)
+		return hop_filter_has_bridge_chain(net, NF_BR_PRE_ROUTING) ||
+		       hop_filter_has_bridge_chain(net, NF_BR_LOCAL_IN);
+	return hop_filter_has_bridge_chain(net, NF_BR_LOCAL_OUT) ||
+	       hop_filter_has_bridge_chain(net, NF_BR_POST_ROUTING);
 }
 
+/* Filters on egress match skb->protocol, which a tag does not change. */
 static int hop_filter_is_filtered(struct net_device *dev, struct netdev_nested_priv *priv)
 {
-	const bool output = *(const bool *)priv->data;
+	const enum hop_filter_of of = *(const enum hop_filter_of *)priv->data;
 
-	if (hop_filter_has_frame_chain(dev, output))
+	if (hop_filter_has_frame_chain(dev, of))
 		return true;
-	return output ? hop_filter_has_egress(dev) : dev_xdp_prog_count(dev) ||
-	       hop_filter_has_ingress(dev);
+	if (of == HOP_FILTER_OF_INPUT)
+		return dev_xdp_prog_count(dev) || hop_filter_has_ingress(dev);
+	return of == HOP_FILTER_OF_OUTPUT && hop_filter_has_egress(dev);
 }
 
-/* Is there a filter of a device below @dev, or of @dev as a bridge? */
-static bool hop_filter_is_below(struct net_device *dev, bool output)
-{
-	struct netdev_nested_priv priv = { .data = &output };
+/* What was found below a device, in this tick of the clock: a bridge may have many ports. */
+struct hop_filter_below {
+	const struct net_device *dev;
+	unsigned long at_jiffies;
+	bool found;
+};
 
-	if (hop_filter_has_frame_chain(dev, output))
+static DEFINE_PER_CPU(struct hop_filter_below, hop_filter_below[HOP_FILTER_KINDS]);
+
+/* Is there a filter of a device below @dev, or of @dev as a bridge? */
+static bool hop_filter_is_below(struct net_device *dev, enum hop_filter_of of)
+{
+	struct netdev_nested_priv priv = { .data = &of };
+	struct hop_filter_below *below;
+	bool found;
+
+	if (hop_filter_has_frame_chain(dev, of))
 		return true;
-	return !list_empty(&dev->adj_list.lower) &&
-	       netdev_walk_all_lower_dev_rcu(dev, hop_filter_is_filtered, &priv);
+	if (list_empty(&dev->adj_list.lower))
+		return false;
+	local_bh_disable();
+	below = this_cpu_ptr(&hop_filter_below[of]);
+	if (below->dev != dev || time_is_before_jiffies(below->at_jiffies)) {
+		below->dev = dev;
+		below->at_jiffies = jiffies;
+		below->found = netdev_walk_all_lower_dev_rcu(dev, hop_filter_is_filtered, &priv);
+	}
+	found = below->found;
+	local_bh_enable();
+	return found;
 }
 
 /* The same condition as in ip_finish_output(). */
@@ -188,8 +221,7 @@ static bool hop_filter_is_to_be_encrypted(const struct dst_entry *dst)
 #endif
 }
 
-bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_state *state,
-			      bool opens)
+bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct dst_entry *dst = skb_dst(skb);
 
@@ -199,9 +231,15 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
 		return false;
 	return hop_filter_runs_program(skb) || (dst && hop_filter_has_route_program(dst)) ||
 	       hop_filter_has_egress(state->out) ||
-	       (opens && hop_filter_is_below(state->out, true));
+	       hop_filter_is_below(state->out, HOP_FILTER_OF_OUTPUT);
 }
 EXPORT_SYMBOL_GPL(hop_filter_misses_output);
+
+bool hop_filter_misses_tagged(struct net_device *dev)
+{
+	return hop_filter_is_below(dev, HOP_FILTER_OF_TAG);
+}
+EXPORT_SYMBOL_GPL(hop_filter_misses_tagged);
 
 /* Return: true if a bridge is passing the packet to PRE_ROUTING (br_netfilter). */
 static bool hop_filter_is_bridged(const struct sk_buff *skb)
@@ -219,7 +257,7 @@ static bool hop_filter_is_ipv4(const struct sk_buff *skb)
 }
 
 /* A packet that a bridge passes to PRE_ROUTING passes there only once. */
-bool hop_filter_misses_input(const struct sk_buff *skb, bool opens)
+bool hop_filter_misses_input(const struct sk_buff *skb)
 {
 	struct net_device *dev = skb->dev;
 
@@ -228,7 +266,7 @@ bool hop_filter_misses_input(const struct sk_buff *skb, bool opens)
 	if (hop_filter_is_bridged(skb) &&
 	    hop_filter_is_in_front(dev_net(dev), hop_filter_is_ipv4(skb)))
 		return true;
-	return opens && hop_filter_is_below(dev, false);
+	return hop_filter_is_below(dev, HOP_FILTER_OF_INPUT);
 }
 EXPORT_SYMBOL_GPL(hop_filter_misses_input);
 

@@ -4,10 +4,12 @@
  * in the mark in skb->cb.
  *
  * skb->protocol and the network header remain those of IP, so that qdiscs can set CE and filters
- * still match. Segmentation copies the tag as a part of the frame's header.
+ * still match; the chains of a bridge do not, so a frame that will pass them gets no tag.
+ * Segmentation copies the tag as a part of the frame's header.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
+#include <hopcc/core/hop_filter.h>
 #include <hopcc/lib/hop_device.h>
 #include <hopcc/lib/hop_pkt.h>
 #include <net/pkt_sched.h>
@@ -134,6 +136,10 @@ static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct 
 
 	if (!offset_bytes)
 		return false;
+	if (hop_filter_misses_tagged(dev)) {
+		ctag_count(cn, CTAG_OUT_HIDDEN);
+		return false;
+	}
 	if (!ctag_egress_fits(skb, dev, tag_bytes)) {
 		ctag_count(cn, CTAG_OUT_NO_ROOM);
 		return false;

@@ -65,7 +65,7 @@ static bool ctag_takes_part(const struct ctag_net *cn)
  */
 static bool ctag_is_hidden(struct ctag_net *cn, const struct sk_buff *skb)
 {
-	return !ctag_port_is_trusted(cn, skb->dev->ifindex) && hop_filter_misses_input(skb, true);
+	return !ctag_port_is_trusted(cn, skb->dev->ifindex) && hop_filter_misses_input(skb);
 }
 
 /* Return: 0, or the counter of the reason to drop the frame. */

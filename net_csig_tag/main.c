@@ -81,6 +81,7 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_OUT_HANDSHAKE] = "out_handshake",
 	[CTAG_OUT_VALUE] = "out_value",
 	[CTAG_OUT_EMPTY] = "out_empty",
+	[CTAG_OUT_HIDDEN] = "out_hidden",
 	[CTAG_OUT_NO_ROOM] = "out_no_room",
 	[CTAG_OUT_SEGMENTED] = "out_segmented",
 	[CTAG_TUNNEL_IN] = "tunnel_in",

@@ -76,6 +76,7 @@ enum ctag_level {
  *	or answer on an established connection
  * @CTAG_OUT_VALUE: reflections sent with a value
  * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
+ * @CTAG_OUT_HIDDEN: packets without a tag because a bridge's chains would miss what is behind it
  * @CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
  * @CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
  *	do it
@@ -113,6 +114,7 @@ enum ctag_count {
 	CTAG_OUT_HANDSHAKE,
 	CTAG_OUT_VALUE,
 	CTAG_OUT_EMPTY,
+	CTAG_OUT_HIDDEN,
 	CTAG_OUT_NO_ROOM,
 	CTAG_OUT_SEGMENTED,
 	CTAG_TUNNEL_IN,

@@ -251,7 +251,7 @@ static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *
 	why = nint_check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
 							      shim->bytes), shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_FILTER_TRUST &&
-	    hop_filter_misses_input(skb, !shim->flow || shim->hdr.type == INT_TYPE_HANDSHAKE))
+	    hop_filter_misses_input(skb))
 		return INT_COUNT_IN_HIDDEN;
 	return why;
 }

@@ -531,7 +531,7 @@ static inline unsigned int nint_inband_bytes(unsigned int slots, bool encap)
 }
 
 /* wrap.c */
-bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state, bool opens);
+bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
 bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
 			 const struct nf_hook_state *state);
 enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,

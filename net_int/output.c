@@ -91,7 +91,7 @@ static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk
 
 static bool nint_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
 {
-	return nint_is_hidden(skb, seg->state, true);
+	return nint_is_hidden(skb, seg->state);
 }
 
 const struct hop_handshake_ops nint_handshake_ops = {
@@ -213,7 +213,7 @@ static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 	struct inband i;
 	void *room;
 
-	if (nint_is_hidden(skb, seg->state, false)) {
+	if (nint_is_hidden(skb, seg->state)) {
 		nint_leave_data(f);
 		return;
 	}

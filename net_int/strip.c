@@ -172,8 +172,7 @@ unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
 	bool verified;
 	int err;
 
-	/* It may open a connection. */
-	if (READ_ONCE(in->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb, true)) {
+	if (READ_ONCE(in->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb)) {
 		nint_count(in, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}

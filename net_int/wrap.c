@@ -24,13 +24,13 @@ static const u8 *nint_old_options(const struct sk_buff *skb)
 
 /*
  * Return: true, and counts it, if a filter would miss TCP below what the format puts in front of
- * it. @opens: the packet negotiates.
+ * it.
  */
-bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state, bool opens)
+bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct nint_net *in = nint_net(state->net);
 
-	if (READ_ONCE(in->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state, opens))
+	if (READ_ONCE(in->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state))
 		return false;
 	nint_count(in, INT_COUNT_OUT_HIDDEN);
 	return true;
@@ -40,7 +40,7 @@ bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state
 bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
 			 const struct nf_hook_state *state)
 {
-	return format != NINT_FORMAT_INTMD && nint_is_hidden(skb, state, false);
+	return format != NINT_FORMAT_INTMD && nint_is_hidden(skb, state);
 }
 
 /*

@@ -249,7 +249,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 					unsigned int offset_bytes, struct nxcp_arrival *a)
 {
 	enum xcp_fault fault = nxcp_input_read_header(skb, offset_bytes, &a->h);
-	const struct tcphdr *th = NULL;
+	const struct tcphdr *th;
 
 	a->flow = NULL;
 	if (fault)
@@ -262,8 +262,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 	} else if (!nxcp_is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
 	}
-	if (READ_ONCE(xn->on) != HOP_FILTER_TRUST &&
-	    hop_filter_misses_input(skb, !a->flow || th->syn))
+	if (READ_ONCE(xn->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb))
 		return XCP_COUNT_IN_HIDDEN;
 	return XCP_COUNTS;
 }

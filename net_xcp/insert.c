@@ -7,15 +7,11 @@
 
 #include "net_xcp.h"
 
-/*
- * @opens: the packet negotiates, or enters a tunnel or IPsec
- *
- * Return: true, and count the packet, if a filter would miss what is below a header
- */
+/* Return: true, and count the packet, if a filter would miss what is below a header */
 bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
-		    const struct nf_hook_state *state, bool opens)
+		    const struct nf_hook_state *state)
 {
-	if (READ_ONCE(xn->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state, opens))
+	if (READ_ONCE(xn->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state))
 		return false;
 	nxcp_count(xn, XCP_COUNT_OUT_HIDDEN);
 	return true;

@@ -22,14 +22,14 @@ static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff 
 
 static bool nxcp_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
 {
-	return nxcp_is_hidden(nxcp_net(seg->state->net), skb, seg->state, true);
+	return nxcp_is_hidden(nxcp_net(seg->state->net), skb, seg->state);
 }
 
 /* Return: true if the connection goes on without headers, because of a filter */
 static bool nxcp_is_stopped(const struct nxcp_net *xn, const struct sk_buff *skb,
-			    const struct hop_segment *seg, struct hop_flow *flow, bool asks)
+			    const struct hop_segment *seg, struct hop_flow *flow)
 {
-	if (!nxcp_is_hidden(xn, skb, seg->state, asks))
+	if (!nxcp_is_hidden(xn, skb, seg->state))
 		return false;
 	hop_flow_event(flow, HOP_EVENT_HIDDEN);
 	return true;
@@ -137,7 +137,7 @@ static void nxcp_output_data(struct nxcp_net *xn, struct sk_buff *skb,
 	struct xcp_offer offer;
 	struct xcp_hdr *h;
 
-	if (!nxcp_path_takes_headers(sk, flow) || nxcp_is_stopped(xn, skb, seg, flow, false))
+	if (!nxcp_path_takes_headers(sk, flow) || nxcp_is_stopped(xn, skb, seg, flow))
 		return;
 	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
 		nxcp_count(xn, XCP_COUNT_NO_ROOM);
@@ -163,7 +163,7 @@ static bool nxcp_write_feedback(const struct nxcp_net *xn, struct sk_buff *skb,
 	struct xcp_flow *xf = hop_flow_state(flow);
 	struct xcp_hdr *h;
 
-	if (nxcp_is_stopped(xn, skb, seg, flow, false))
+	if (nxcp_is_stopped(xn, skb, seg, flow))
 		return false;
 	h = nxcp_insert(skb, &seg->place);
 	if (!h)
@@ -183,7 +183,7 @@ static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const stru
 
 	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
 	case HOP_LATE_QUESTION:
-		if (!nxcp_is_stopped(xn, skb, seg, flow, true))
+		if (!nxcp_is_stopped(xn, skb, seg, flow))
 			nxcp_send_unknown(xn, skb, seg, &flow->key);
 		return;
 	case HOP_LATE_NONE:

@@ -131,7 +131,7 @@ bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	enum nxcp_count obstacle = nxcp_find_obstacle(xn, skb, tunnel);
 
 	if (obstacle == XCP_COUNTS)
-		return !nxcp_is_hidden(xn, skb, state, true);
+		return !nxcp_is_hidden(xn, skb, state);
 	nxcp_count(xn, obstacle);
 	return false;
 }

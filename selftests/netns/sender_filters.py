@@ -16,6 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 import hosts
 from hosts import B, cc_of, counts, run, since, sysctl
@@ -23,8 +24,10 @@ from hosts import B, cc_of, counts, run, since, sysctl
 BLOCKED, OPEN = 5022, 5080
 TOTAL, PART = 300_000, 100_000
 WAIT_S = 4
+RTO_S = 0.2             # TCP's shortest timeout
 CSIG_INITIATES = 2      # value of net.hopcc.csig
 TRUST = 2               # value of net.hopcc.int and net.hopcc.xcp
+TICK_S = 0.05           # longer than a tick of the clock, after which filters of devices below are noticed
 
 tap = hosts.Tap()
 
@@ -86,20 +89,28 @@ SEEN = {
 
 
 class Server:
-    """Listens on both ports of b, and counts what arrives."""
+    """Listens on both ports of b. @device: that of a's sockets, if they are bound to one."""
 
-    def __init__(self, version):
+    def __init__(self, version, device=None):
         self.listeners = {}
         for port in (BLOCKED, OPEN):
             listener = self.listeners[port] = hosts.tcp("b", version, "cubic")
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if version == 6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind(("::" if version == 6 else "0.0.0.0", port))
             listener.listen(16)
-        self.version = version
+        self.version, self.device = version, device
+
+    def socket(self, cc):
+        sock = hosts.tcp("a", self.version, cc)
+        if self.device:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, self.device.encode())
+        return sock
 
     def connect(self, cc, port, wait_s=WAIT_S):
         """Return both ends, non-blocking; None if the connection does not open, or is not accepted."""
-        sock = hosts.tcp("a", self.version, cc)
+        sock = self.socket(cc)
         sock.setblocking(False)
         sock.connect_ex((B[self.version], port))
         listener = self.listeners[port]
@@ -117,7 +128,7 @@ class Server:
 
     def answers(self, cc, port):
         """Return True if a SYN reaches the port, whatever happens to the packets behind it."""
-        sock = hosts.tcp("a", self.version, cc)
+        sock = self.socket(cc)
         sock.setblocking(False)
         sock.connect_ex((B[self.version], port))
         ready = select.select([], [sock], [], WAIT_S)[1]
@@ -135,11 +146,14 @@ def abort(*socks):
         sock.close()
 
 
-def move(pair, total, wait_s=WAIT_S):
-    """Send from a to b. Return the number of bytes that arrive."""
+def move(pair, total, wait_s=WAIT_S, midway=None):
+    """Send from a to b, and call midway() while half is under way. Return the number of bytes that arrive."""
     sock, other = pair
     left, got = total, 0
     while got < total:
+        if midway and got > total // 2:
+            midway()
+            midway = None
         readable, writable, _ = select.select([other], [sock] if left else [], [], wait_s)
         if not readable and not writable:
             break
@@ -191,8 +205,8 @@ def after_all(server, what, cc, carrier):
     hosts.close(*pair)
 
 
-def connecting(server, place, put, device="a-r", later=True):
-    """The filter is on the host that connects. @later: it also concerns open connections."""
+def connecting(server, place, put):
+    """The filter is on the host that connects."""
     for user, (cc, carrier, knobs) in USERS.items():
         what = f"IPv{server.version} {place}, {user}"
         left = "xcp-reno" if cc == "xcp" else cc
@@ -200,23 +214,46 @@ def connecting(server, place, put, device="a-r", later=True):
         set_up(knobs, unsupported_s=0)
         pairs = [server.connect(cc, port) for port in (BLOCKED, OPEN)]
         tap.equal(f"{what}: data arrives before", [move(pair, PART) for pair in pairs], [PART, PART])
-        remove = put("a", device, f"dport {BLOCKED}")
-        if later:
-            tap.equal(f"{what}: an open connection to the port is blocked", move(pairs[0], PART), 0)
+        remove = put("a", "a-r", f"dport {BLOCKED}")
+        time.sleep(TICK_S)
+        tap.equal(f"{what}: an open connection to the port is blocked", move(pairs[0], PART), 0)
         abort(*pairs[0])
         tap.equal(f"{what}: the port is blocked", server.answers(cc, BLOCKED), False)
         set_up(knobs)
         before = counts("a", carrier)
         tap.equal(f"{what}: a connection to another port goes on", move(pairs[1], TOTAL), TOTAL)
-        if later:
-            tap.equal(f"{what}: it has no headers any more",
-                      (grown(before, "a", carrier, HEADERS[carrier]), cc_of(pairs[1][0])), ({}, left))
+        tap.equal(f"{what}: it has no headers any more",
+                  (grown(before, "a", carrier, HEADERS[carrier]), cc_of(pairs[1][0])), ({}, left))
         hosts.close(*pairs[1])
         got, name, headers, hidden = opens(server, cc, carrier)
         tap.equal(f"{what}: a new one never has headers", (got, name, headers), (TOTAL, left, 0))
         hidden_until_trusted(server, what, cc, knobs, hidden)
         remove()
+        time.sleep(TICK_S)
         after_all(server, what, cc, carrier)
+
+
+def appearing(server, place, put):
+    """The filter appears while a connection sends: no packet is lost for that, and none waits."""
+    for user, (cc, carrier, knobs) in USERS.items():
+        what, removes = f"IPv{server.version} {place} appears, {user}", []
+        set_up(knobs)
+        pair = server.connect(cc, OPEN)
+        before, timeouts = counts("a", carrier), hosts.netstat("a", "TCPTimeouts")
+        start = time.monotonic()
+        got = move(pair, TOTAL, midway=lambda: removes.append(put("a", "a-r", f"dport {BLOCKED}")))
+        took, headers = time.monotonic() - start, sum(grown(before, "a", carrier, HEADERS[carrier]).values())
+        tap.equal(f"{what}: no timeout, no packet is sent again",
+                  (got, hosts.netstat("a", "TCPTimeouts") - timeouts, hosts.retrans_of(pair[0])), (TOTAL, 0, 0))
+        tap.claim(f"{what}: no stall of a timeout", took < RTO_S, f"{took:.3f} s")
+        before = counts("a", carrier)
+        tap.equal(f"{what}: it goes on without headers",
+                  (move(pair, PART), grown(before, "a", carrier, HEADERS[carrier]), cc_of(pair[0])),
+                  (PART, {}, "xcp-reno" if cc == "xcp" else cc))
+        if user != "hpccpp, probes":
+            tap.claim(f"{what}: with headers before", headers > 0, str(headers))
+        hosts.close(*pair)
+        removes[0]()
 
 
 def hidden_until_trusted(server, what, cc, knobs, hidden):
@@ -316,7 +353,7 @@ def below(server):
                 pass
             # tc calls frames with a VLAN tag another protocol than IP.
             for place in ("nftables on egress", "tc's u32 on egress")[:1 if kind == "VLAN" else 2]:
-                connecting(server, f"{place} below a {kind}", PLACES[place], later=False)
+                connecting(server, f"{place} below a {kind}", PLACES[place])
 
 
 def tagged(server):
@@ -356,6 +393,7 @@ def main(brief=False):
         for place, put in list(PLACES.items())[::2 if brief else 1]:
             connecting(server, place, put)
             accepting(server, place, put)
+            appearing(server, place, put)
         for place, put in SEEN.items():
             in_front(server, place, put)
         below(server)

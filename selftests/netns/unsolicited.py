@@ -37,6 +37,8 @@ IPIP, TCP, UDP, IPV6, GRE, ESP, AH = 4, 6, 17, 41, 47, 50, 51
 FILTERED, OPEN = 5022, 5080      # ports of listeners
 UDP_NO_CHECK6_RX = 102
 TRUST = 2                        # value of net.hopcc.int and net.hopcc.xcp
+RTO_S = 0.2                      # TCP's shortest timeout
+TICK_S = 0.05                    # longer than a tick of the clock, after which filters below are noticed
 
 tap = hosts.Tap()
 
@@ -896,14 +898,42 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
         time.sleep(0.01)
         return {k: v for k, v in hosts.since("u", before, carrier).items() if v and not k.startswith("flows")}
 
+    def connected(cc):
+        sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc)
+        sock.bind((script[version], 0))
+        sock.connect((stack[version], OPEN))
+        other = listener.accept()[0]
+        other.settimeout(10)
+        return sock, other
+
+    def passes(pair, size=20000):
+        """Send data. Return True if it arrives before a second timeout."""
+        start, left = time.monotonic(), size
+        pair[0].sendall(bytes(size))
+        while left:
+            left -= len(pair[1].recv(left))
+        return time.monotonic() - start < 2 * RTO_S
+
     # Neighbours must be resolved before the first packet.
     opened(b"reno", "int")
     for carrier, cc, taken in (("int", b"hpccpp", "in_handshake"), ("xcp", b"xcp", "in")):
         knob(f"{carrier}_unsupported_s", 0)
         tap.claim(f"IPv{version} {carrier} over a bridge: negotiated",
                   opened(cc, carrier).get(taken, 0) > 0)
+        pair = connected(cc)
+        tap.claim(f"IPv{version} {carrier} over a bridge: data passes", passes(pair))
         hosts.run("tc -n u qdisc add dev u-w clsact")
         hosts.run("tc -n u filter add dev u-w ingress protocol ip flower ip_proto udp action drop")
+        time.sleep(TICK_S)
+        before = hosts.counts("u", carrier)
+        tap.claim(f"IPv{version} {carrier} over a bridge whose port gets a filter: an open connection goes on",
+                  passes(pair))
+        # HPCC++ has no header in its data here, and ends, since no hop reports.
+        tap.equal(f"IPv{version} {carrier} the same: no header hides data from the filter",
+                  (hosts.since("u", before, carrier)["in_hidden"] > 0, hosts.cc_of(pair[0])),
+                  (True, "xcp-reno") if carrier == "xcp" else (False, "hpccpp-reno"))
+        hosts.close(*pair)
         tap.equal(f"IPv{version} {carrier} over a bridge whose port has a filter: not",
                   opened(cc, carrier), {"in_hidden": 1})
         tap.equal(f"IPv{version} {carrier} the same, data without a flow: stays below its header",
@@ -913,6 +943,7 @@ addr add 2001:db8:2::2/64 dev w-u nodad""")
                   opened(cc, carrier).get(taken, 0) > 0)
         hosts.sysctl("u", f"hopcc/{carrier}", 1)
         hosts.run("tc -n u qdisc del dev u-w clsact")
+        time.sleep(TICK_S)
         knob(f"{carrier}_unsupported_s", 60)
     listener.close()
     hosts.run("ip netns del u")

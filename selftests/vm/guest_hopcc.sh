@@ -55,6 +55,8 @@ works xcp micro ' xcp .*bbr:'
 works hpccpp probe ' hpccpp .*bbr:'
 works csig compact ' csig .*bbr:'
 ok "xcp: its hosts and routers work in VRFs" /usr/bin/python3 -B "$here/../netns/xcp_vrf.py"
+ok "xcp, hpccpp, csig: filters of the sender in a control group, a bridge or a VRF see every packet" \
+	/usr/bin/python3 -B "$here/../netns/sender_places.py"
 ok "xcp, hpccpp, csig: connections with equal addresses and ports in two VRFs stay apart" \
 	/usr/bin/python3 -B "$here/../netns/vrf_twins.py"
 ok "xcp, hpccpp, csig: packets may leave through another network namespace than their socket's" \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Filters of this host that match TCP, and that a carrier's header in front of TCP would hide it
- * from. A filter misses TCP if it sees a packet only with the header:
+ * Filters of this host that match TCP, and that a carrier's header in front of TCP, or a tag in
+ * front of IP, would hide it from. A filter misses TCP if it sees a packet only with the header:
  *
  *	output	filters behind our hook in POST_ROUTING: nftables' and other chains behind it in
  *		POST_ROUTING, programs of cgroups and of routes (BPF), nftables and tc on egress of
@@ -30,22 +30,30 @@
  * hop_filter_misses_output() - would a filter miss TCP below a header that is added now?
  * @skb: the packet, in our hook in POST_ROUTING
  * @state: state of the hook
- * @opens: the packet may open a connection, or belongs to none
  *
- * The devices below the packet's device (the ports of a bond or bridge, or the device of a VLAN),
- * and the chains of a bridge, are examined only if @opens is true, since a bridge may have many
- * ports.
+ * The devices below the packet's device (the ports of a bond or bridge, or the device of a VLAN)
+ * are examined once in a tick of the clock, since a bridge may have many ports.
  *
  * Context: RCU read lock.
  * Return: true if there is such a filter.
  */
-bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_state *state,
-			      bool opens);
+bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_state *state);
+
+/**
+ * hop_filter_misses_tagged() - would a filter miss IP behind a tag that is added to a frame now?
+ * @dev: the device that sends the frame
+ *
+ * The chains of a bridge match the EtherType of the frame. Filters on egress match skb->protocol,
+ * which stays that of IP.
+ *
+ * Context: RCU read lock.
+ * Return: true if @dev, or a device below it, is a bridge with such chains.
+ */
+bool hop_filter_misses_tagged(struct net_device *dev);
 
 /**
  * hop_filter_misses_input() - has a filter missed TCP below a header, and will not see it again?
  * @skb: the packet, with skb->dev and skb->protocol set
- * @opens: the packet may open a connection, or belongs to none
  *
  * An XDP program saw the packet as it arrived, and never sees it without the header. The same
  * holds for all filters of the devices below the packet's device and for the chains of a bridge,
@@ -54,7 +62,7 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
  * Context: RCU read lock.
  * Return: true if there is such a filter.
  */
-bool hop_filter_misses_input(const struct sk_buff *skb, bool opens);
+bool hop_filter_misses_input(const struct sk_buff *skb);
 
 /**
  * hop_filter_may_look_again() - must a packet whose header is removed pass filters again?

@@ -7,17 +7,19 @@ changes nothing outside its own network namespaces.
 """
 import json
 import os
+import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 
 import hosts
 import xcp_tunnel
-from hosts import run, sysctl
+from hosts import connect, counts, run, since, sysctl
 from shims import fragments, ip_bytes
-from xcp_tunnel import A, B, DEBUG, MB, OUTER, addresses, ip, refuse, through
+from xcp_tunnel import A, B, DEBUG, MB, OUTER, addresses, change, ip, refuse, through
 from xcp_wire import XCP, header
 
 KEY = "0x" + "5a" * 20
@@ -103,6 +105,76 @@ def transport(version, proto):
               got["exact"] and not got["a"]["out_data"] and got["a"]["peer_unsupported"] == 1 and
               got["b"]["in_off"] == 1 and not got["b"]["ipsec_in"])
     switch(0, "a")
+    lay_open("a", "b")
+    time.sleep(61)
+
+
+# The router that says that b does not know our protocol, and whom it tells
+ROUTER = {"r": {4: "198.51.100.2", 6: "2001:db8:10::2"}, "a": A}
+UNKNOWN_PROTOCOL = {4: (3, 2), 6: (4, 1)}
+QUOTED_BYTES = 500
+PROHIBITED = {4: (3, 13), 6: (1, 1)}
+
+
+def sent_by(version, sock, other):
+    """Send some data. Return the packets with a header in front of IPsec that r passes on."""
+    with hosts.inside("r"):
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
+    wire.bind(("r-x", ETH_P_ALL))
+    wire.setblocking(False)
+    size = sock.send(bytes(20000))
+    while size and select.select([other], [], [], 20)[0]:
+        size -= len(other.recv(size))
+    found = []
+    with wire:
+        while True:
+            try:
+                packet, where = wire.recvfrom(4096)
+            except BlockingIOError:
+                return found
+            if where[2] == socket.PACKET_OUTGOING and packet[{4: 9, 6: 6}[version]] == XCP:
+                found.append(packet[:QUOTED_BYTES])
+
+
+def not_believed(version, proto):
+    """Errors about what a did not send: the connection goes on, nothing is remembered of b."""
+    name = f"IPv{version} in {proto.upper()} transport"
+    ends = A[version], B[version]
+    protect("a", "b", proto, "transport", ends, ends)
+    switch(1, "a", "b")
+    pair = connect(version, to=B)
+    sent = sent_by(version, *pair)
+    at = {4: 20, 6: 40}[version]
+    # The identifiers of IPsec follow the header: SPI and sequence number, in AH behind a word.
+    spi = at + 20 + {"esp": 0, "ah": 4}[proto]
+    ports = struct.pack("!HH", pair[0].getsockname()[1], pair[0].getpeername()[1])
+    made_up = {
+        "made up": (ip(version, XCP, addresses(version, *ends), header(following={"esp": 50, "ah": 51}[proto]) +
+                       bytes(200)), True),
+        "with another SPI": (change(sent[-1], spi + 3), True),
+        "with another sequence number": (change(sent[-1], spi + 7), True),
+        "with TCP in the clear": (ip(version, XCP, addresses(version, *ends), header() + ports + bytes(200)), False),
+    }
+    for what, (quoted, secret) in made_up.items():
+        tap.equal(f"{name}: an error about a packet that we did not send, {what}",
+                  refuse(version, quoted, UNKNOWN_PROTOCOL[version], ("r", "a"), ROUTER),
+                  {"tunnel_unsent": 1} if secret else {})
+        tap.equal(f"{name}: a filter's error about it is left to {'IPsec' if secret else 'TCP'}, {what}",
+                  refuse(version, quoted, PROHIBITED[version], ("r", "a"), ROUTER), {"icmp": 1})
+    got = through(version, MB // 4)
+    tap.claim(f"{name}: forged errors change nothing: the next connection has headers",
+              got["exact"] and got["a"]["peer_supported"] == 1 and got["a"]["ipsec_out"] > MB // 4 // 1400 and
+              not got["a"]["peer_avoided"])
+    before = counts("a")
+    sent = sent_by(version, *pair)
+    grown = since("a", before)
+    tap.claim(f"{name}: forged errors change nothing: the connection goes on with headers",
+              grown["ipsec_out"] == grown["out_data"] == len(sent) > 1 and hosts.cc_of(pair[0]) == "xcp",
+              f"{grown['ipsec_out']} in front, of {grown['out_data']}")
+    tap.equal(f"{name}: an error about a packet that we did send is counted",
+              refuse(version, sent[-1], UNKNOWN_PROTOCOL[version], ("r", "a"), ROUTER), {"tunnel_refused": 1})
+    hosts.close(*pair)
+    switch(0, "a", "b")
     lay_open("a", "b")
     time.sleep(61)
 
@@ -251,6 +323,8 @@ def main():
     for version, proto in ((6, "esp"),) if DEBUG else (
             (4, "esp"), (4, "ah"), (6, "esp"), (6, "ah")):
         transport(version, proto)
+    for version, proto in ((4, "esp"), (6, "ah")):
+        not_believed(version, proto)
     for version, outer, proto in ((4, 4, "esp"),) if DEBUG else (
             (4, 4, "esp"), (6, 6, "esp"), (4, 6, "esp"), (4, 4, "ah")):
         gateways(version, outer, proto)

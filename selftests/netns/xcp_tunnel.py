@@ -290,23 +290,24 @@ def send(name, version, packet):
         raw.sendto(packet, (to, 0))
 
 
-def refuse(outer, quoted, code=None):
+def refuse(outer, quoted, code=None, ends=("x", "e"), at=OUTER):
     """x sends an ICMP error to e: it does not know the protocol of a packet. Return what grew at e.
 
-    code: type and code of another error.
+    code: type and code of another error. ends: other hosts than x and e; at: their addresses.
     """
-    back = addresses(outer, OUTER["x"][outer], OUTER["e"][outer])
-    before = counts("e")
+    sender, receiver = ends
+    back = addresses(outer, at[sender][outer], at[receiver][outer])
+    before = counts(receiver)
     if outer == 4:
         body = struct.pack("!BBHI", *code or (3, 2), 0, 0) + quoted
         body = body[:2] + struct.pack("!H", inet_sum(body)) + body[4:]
-        send("x", 4, ip(4, 1, back, body))
+        send(sender, 4, ip(4, 1, back, body))
     else:
         body = struct.pack("!BBHI", *code or (4, 1), 0, 40) + quoted
         check = inet_sum(back + struct.pack("!II", len(body), 58) + body)
-        send("x", 6, ip(6, 58, back, body[:2] + struct.pack("!H", check) + body[4:]))
+        send(sender, 6, ip(6, 58, back, body[:2] + struct.pack("!H", check) + body[4:]))
     time.sleep(0.5)
-    return {k: v for k, v in since("e", before).items() if v and k.startswith(("tunnel", "icmp"))}
+    return {k: v for k, v in since(receiver, before).items() if v and k.startswith(("tunnel", "icmp"))}
 
 
 def copies(outer, total=MB):

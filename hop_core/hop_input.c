@@ -10,6 +10,7 @@
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_stack.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
@@ -159,15 +160,13 @@ EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 /* Context: the socket's lock is held and no process owns it. */
 static void hop_input_set_ack_now(struct sock *sk, void *more)
 {
-	struct inet_connection_sock *icsk = inet_csk(sk);
 	const unsigned int more_pkts = *(const unsigned int *)more;
 
-	icsk->icsk_ack.pending |= ICSK_ACK_NOW;
+	hop_stack_ack_now(sk, ICSK_ACK_NOW);
 	if (!more_pkts)
 		return;
 	inet_csk_exit_pingpong_mode(sk);
-	if (icsk->icsk_ack.quick < more_pkts)
-		icsk->icsk_ack.quick = min_t(unsigned int, more_pkts, TCP_MAX_QUICKACKS);
+	hop_stack_ack_each(sk, min_t(unsigned int, more_pkts, TCP_MAX_QUICKACKS));
 }
 
 /*

@@ -4,6 +4,7 @@
 #include <linux/module.h>
 #include <net/dst.h>
 #include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_stack.h>
 #include <net/tcp.h>
 
 bool hop_output_read(struct sk_buff *skb, struct hop_segment *seg)
@@ -64,7 +65,7 @@ static struct hop_flow *hop_output_find_again(const struct hop_handshake_ops *hs
 
 	if (flow && inet_csk(sk)->icsk_retransmits == 1 &&
 	    hop_flow_stage(flow) == HOP_STAGE_UNSUPPORTED)
-		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	return flow;
 }
 
@@ -76,12 +77,10 @@ static struct hop_flow *hop_output_find_again(const struct hop_handshake_ops *hs
 static void hop_output_shorten_timeout(const struct hop_handshake_ops *hs, struct hop_flow *flow,
 				       struct sock *sk)
 {
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
 	if (!sock_owned_by_user_nocheck(sk))
 		return;
 	set_bit(HOP_FLOW_HURRIES, &flow->flags);
-	icsk->icsk_rto = hop_syn_wait_jiffies(icsk->icsk_rto, hs->wait_shift);
+	hop_stack_set_rto(sk, hop_syn_wait_jiffies(inet_csk(sk)->icsk_rto, hs->wait_shift));
 }
 
 /*
@@ -91,7 +90,7 @@ static void hop_output_shorten_timeout(const struct hop_handshake_ops *hs, struc
 static void hop_output_restore_timeout(struct hop_flow *flow, struct sock *sk)
 {
 	if (flow && test_and_clear_bit(HOP_FLOW_HURRIES, &flow->flags))
-		inet_csk(sk)->icsk_rto = tcp_timeout_init(sk);
+		hop_stack_set_rto(sk, tcp_timeout_init(sk));
 }
 
 /* A filter would miss TCP below the header: the connection does without. */

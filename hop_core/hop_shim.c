@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_stack.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>
@@ -288,13 +289,11 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 }
 EXPORT_SYMBOL_GPL(hop_shim_segment);
 
-/* sk_gso_disable() is not sufficient, since TCP sizes its packets by sk_gso_max_segs. */
 static bool hop_shim_stop_gso(struct sock *sk)
 {
 	if (sk->sk_gso_disabled)
 		return false;
-	sk_gso_disable(sk);
-	sk->sk_gso_max_segs = 1;
+	hop_stack_stop_gso(sk);
 	return true;
 }
 
@@ -303,8 +302,7 @@ bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 	bool no_gso = !allow_gso && hop_shim_stop_gso(sk);
 
 	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
-	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size,
-				    GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
+	hop_stack_bound_gso_bytes(sk, GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
 	return no_gso;
 }
 EXPORT_SYMBOL_GPL(hop_shim_open_sock);
@@ -325,33 +323,16 @@ static bool hop_shim_is_signed(const struct sock *sk)
 
 void hop_shim_close_sock(struct sock *sk, bool no_gso)
 {
-	struct dst_entry *dst;
-
 	/* A key may have been set after hop_shim_open_sock(). */
-	if (!no_gso || hop_shim_is_signed(sk))
-		return;
-	sk->sk_gso_disabled = 0;
-	/* This reads all limits of the device again; without a route, connect() will do so. */
-	dst = sk_dst_get(sk);
-	if (dst)
-		sk_setup_caps(sk, dst);
+	if (no_gso && !hop_shim_is_signed(sk))
+		hop_stack_allow_gso(sk);
 }
 EXPORT_SYMBOL_GPL(hop_shim_close_sock);
 
-static void hop_shim_sync_mss(struct sock *sk)
-{
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	if (sk->sk_state != TCP_CLOSE)
-		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
-}
-
 void hop_shim_reserve(struct sock *sk, unsigned int bytes)
 {
-	if (!bytes)
-		return;
-	inet_csk(sk)->icsk_ext_hdr_len += bytes;
-	hop_shim_sync_mss(sk);
+	if (bytes)
+		hop_stack_change_header(sk, bytes);
 }
 EXPORT_SYMBOL_GPL(hop_shim_reserve);
 
@@ -379,11 +360,7 @@ static unsigned int hop_shim_options_bytes(struct sock *sk)
 /* setsockopt() of IPv6 options overwrites icsk_ext_hdr_len, and our part is lost. */
 void hop_shim_release(struct sock *sk, unsigned int bytes)
 {
-	struct inet_connection_sock *icsk = inet_csk(sk);
-
-	if (!bytes || icsk->icsk_ext_hdr_len < hop_shim_options_bytes(sk) + bytes)
-		return;
-	icsk->icsk_ext_hdr_len -= bytes;
-	hop_shim_sync_mss(sk);
+	if (bytes && inet_csk(sk)->icsk_ext_hdr_len >= hop_shim_options_bytes(sk) + bytes)
+		hop_stack_change_header(sk, -(int)bytes);
 }
 EXPORT_SYMBOL_GPL(hop_shim_release);

@@ -14,6 +14,7 @@
  */
 #include <linux/module.h>
 #include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_stack.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 
@@ -59,13 +60,13 @@ static bool nint_find_end(const struct sock *sk, u32 *end_seq)
  */
 static void nint_forget_recovery(struct sock *sk)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 end_seq;
 
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open && tp->undo_marker &&
 	    nint_question_end(tp->snd_una, tp->undo_marker, tp->max_window, &end_seq) &&
 	    end_seq != tp->undo_marker)
-		tp->undo_marker = 0;
+		hop_stack_forget_undo(sk);
 }
 
 /* Decides if the next data is to have a question. Context: RCU read lock, socket lock held. */

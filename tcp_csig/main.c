@@ -186,7 +186,7 @@ static __always_inline void tcsig_set_pace(struct sock *sk, const struct tcsig_s
 		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
 	const u32 mss_bytes = max_t(u32, tcp_sk(sk)->mss_cache, 1);
 
-	hop_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, mss_bytes, rtt_us), line_bytes_ps);
+	hop_stack_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, mss_bytes, rtt_us), line_bytes_ps);
 }
 
 /*
@@ -204,9 +204,9 @@ static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig
 		rtt_us = tp->srtt_us >> 3;
 	if (cs->reported && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
 		return;
-	hop_set_cwnd(sk, max(min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts),
+	hop_stack_set_cwnd(sk, max(min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts),
 			     least_pkts));
-	sk->sk_gso_max_segs = tcsig_burst_pkts(sk, cs);
+	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
 	if (!rtt_us)
 		return;
 	tcsig_set_pace(sk, cs, rtt_us);
@@ -246,11 +246,11 @@ static void tcsig_init(struct sock *sk)
 	cs->net = tcsig_net(sock_net(sk));
 	/* Without CSIG the delay of the whole path is used. */
 	cs->early = !tcsig_open(sk, cs);
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
+	hop_stack_start_pacing(sk);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_find_line(sk, cs);
 	if (cs->reported)
@@ -267,7 +267,7 @@ static void tcsig_release(struct sock *sk)
 	if (!inet_csk(sk)->icsk_ca_initialized)
 		return;
 	tcsig_close(sk, cs);
-	hop_restore_bursts(sk);
+	hop_stack_restore_bursts(sk);
 }
 
 /* Return: the bottleneck if another path could avoid it, otherwise 0. */
@@ -486,7 +486,7 @@ static void tcsig_tx_start(struct sock *sk)
 
 	if (!inet_csk(sk)->icsk_ca_initialized || tcp_sk(sk)->packets_out)
 		return;
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
 	if (cs->reported)
@@ -503,7 +503,7 @@ static u32 tcsig_min_tso_segs(struct sock *sk)
 
 	if (inet_csk(sk)->icsk_ca_initialized && !tcp_sk(sk)->packets_out &&
 	    tcsig_is_new_transfer(sk, cs) && tcsig_asks(cs))
-		sk->sk_gso_max_segs = 1;
+		hop_stack_set_burst(sk, 1);
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
@@ -543,7 +543,7 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 	tcsig_lose(&cs->v, tp->delivered, timeout);
 	/* Retransmissions after a timeout are not delayed. */
 	if (timeout)
-		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
+		hop_stack_hurry(sk, 0);
 	/*
 	 * If the stack's timer detects the loss, it retransmits before cong_control() runs again.
 	 */

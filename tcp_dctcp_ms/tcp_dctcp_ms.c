@@ -16,7 +16,6 @@
 #include <hopcc/core/hop_sock.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
@@ -58,8 +57,8 @@ static struct tcp_congestion_ops dctcp_reno;
 /* Fall back to Reno: without ECN on the connection DCTCP cannot work. */
 static void dctcp_fall_back(struct sock *sk)
 {
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &dctcp_reno);
-	INET_ECN_dontxmit(sk);
+	hop_stack_set_cc(sk, &dctcp_reno);
+	hop_stack_forget_ecn(sk);
 }
 
 /*
@@ -91,7 +90,7 @@ static void dctcp_init(struct sock *sk)
 	struct dctcp_sock *ds = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	dctcp_start(&ds->sender, tp->snd_una);
 	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	ds->receiver.ce = false;
@@ -106,30 +105,22 @@ static void dctcp_init(struct sock *sk)
 }
 
 /* "When sending an ACK, the ECE flag MUST be set if and only if DCTCP.CE is true." */
-static void dctcp_echo(struct tcp_sock *tp, bool ce)
-{
-	if (ce)
-		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
-	else
-		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
-}
-
 static void dctcp_receive(struct sock *sk, struct dctcp_receiver *r, bool ce)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	enum dctcp_ack ack = dctcp_classify_packet(r, ce, tp->rcv_wup);
 
 	if (ack == DCTCP_ACK_FLUSH) {
-		dctcp_echo(tp, r->ce);
+		hop_stack_set_echo(sk, r->ce);
 		compat_send_ack(sk, r->rcv_nxt_seq);
 	}
 	if (ack != DCTCP_ACK_AS_USUAL)
-		inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_NOW;
+		hop_stack_ack_now(sk, ICSK_ACK_NOW);
 
 	/* The stack has already queued this packet's data if it was in order. */
 	r->rcv_nxt_seq = tp->rcv_nxt;
 	WRITE_ONCE(r->ce, ce);
-	dctcp_echo(tp, ce);
+	hop_stack_set_echo(sk, ce);
 }
 
 static void dctcp_estimate(struct sock *sk, struct dctcp_sock *ds)
@@ -175,7 +166,7 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	 * ECE, as in RFC 3168: undo this.
 	 */
 	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
-	dctcp_echo(tp, ds->receiver.ce);
+	hop_stack_set_echo(sk, ds->receiver.ce);
 }
 
 /*
@@ -223,7 +214,7 @@ static void dctcp_react_to_loss(struct sock *sk)
 	if (to_pkts >= tp->snd_ssthresh || dctcp_has_cut_tail(inet_csk_ca(sk), tp))
 		return;
 	trace_dctcp_ms_reduce(sk, true, tp->prior_cwnd, to_pkts);
-	tp->snd_ssthresh = to_pkts;
+	hop_stack_set_ssthresh(sk, to_pkts);
 }
 
 /*
@@ -233,14 +224,14 @@ static void dctcp_react_to_loss(struct sock *sk)
 static void dctcp_deepen(struct sock *sk)
 {
 	struct dctcp_sock *ds = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 mark_pkts = tp->snd_ssthresh;
 
 	dctcp_react_to_loss(sk);
 	if (tp->snd_ssthresh == mark_pkts)
 		return;
 	ds->mark_pkts = mark_pkts;
-	tp->prior_ssthresh = mark_pkts;
+	hop_stack_set_undo_ssthresh(sk, mark_pkts);
 }
 
 /* When called, icsk_ca_state still holds the old state. */
@@ -267,7 +258,7 @@ static u32 dctcp_undo_cwnd(struct sock *sk)
 static void dctcp_tx_start(struct sock *sk)
 {
 	if (inet_csk(sk)->icsk_ca_initialized)
-		hop_bound_window(sk);
+		hop_stack_bound_cwnd(sk);
 }
 
 static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)

@@ -326,7 +326,7 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, enum hop_path pa
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 pkts = hop_burst_pkts(cwnd_pkts, path, tp->srtt_us >> 3, tcp_min_rtt(tp));
 
-	sk->sk_gso_max_segs = sk_can_gso(sk) ? min(pkts, max_pkts) : 1;
+	hop_stack_set_burst(sk, sk_can_gso(sk) ? min(pkts, max_pkts) : 1);
 }
 
 /* Bursts and requests depend on these besides windows and parameters. */
@@ -373,11 +373,11 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct 
 
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
-	law->cwnd_pkts = hop_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
+	law->cwnd_pkts = hop_stack_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
 							   wire_bytes, held));
 	if (unlikely(held != law->set.held))
 		hop_space(sk, held, bytes_ps);
-	WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
+	hop_stack_set_pace(sk, bytes_ps, U64_MAX);
 	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
 	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
 	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
@@ -424,10 +424,10 @@ static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struc
  */
 static noinline void hpccpp_repair(struct sock *sk, u32 acked_pkts)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
-	tp->prr_delivered += acked_pkts;
-	hop_set_cwnd(sk, max(tcp_snd_cwnd(tp), hop_repair_least_pkts(tp)));
+	hop_stack_count_repair(sk, acked_pkts);
+	hop_stack_set_cwnd(sk, max(tcp_snd_cwnd(tp), hop_repair_least_pkts(tp)));
 }
 
 /* Requests telemetry from the carrier for the next packets. */
@@ -545,8 +545,8 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
  */
 static void hpccpp_ask_late(struct sock *sk)
 {
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, nint_flow_negotiate(sk) == INT_PEER_UNKNOWN ?
-					      &hpccpp_asking : &hpccpp_reno);
+	hop_stack_set_cc(sk, nint_flow_negotiate(sk) == INT_PEER_UNKNOWN ? &hpccpp_asking :
+									&hpccpp_reno);
 }
 
 /* Starts on another path, with the window from before congestion if the flow has one. */
@@ -567,7 +567,7 @@ static void hpccpp_init(struct sock *sk)
 	struct hpccpp_law *law;
 
 	memset(hs, 0, sizeof(*hs));
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	law = kzalloc(sizeof(*law), GFP_ATOMIC);
 	if (law)
 		hs->flow = nint_flow_open(sk);
@@ -587,21 +587,21 @@ static void hpccpp_init(struct sock *sk)
 	hs->ext_hdr_bytes = nint_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
-	tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
+	hop_stack_start_pacing(sk);
 	hpccpp_begin(sk, hs, law);
 }
 
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	switch (nint_flow_negotiate(sk)) {
 	case INT_PEER_SUPPORTED:
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp);
+		hop_stack_set_cc(sk, &hpccpp);
 		hpccpp_init(sk);
 		break;
 	case INT_PEER_UNSUPPORTED:
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+		hop_stack_set_cc(sk, &hpccpp_reno);
 		break;
 	default:
 		break;
@@ -620,7 +620,7 @@ static void hpccpp_release(struct sock *sk)
 	nint_flow_close(hs->flow);
 	kfree(hs->law);
 	hs->law = NULL;
-	hop_restore_bursts(sk);
+	hop_stack_restore_bursts(sk);
 }
 
 /* The peer does not answer any more: use Reno, from the current window. */
@@ -629,8 +629,8 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	law->reno = true;
-	hop_set_cwnd(sk, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
-	tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	hop_stack_set_cwnd(sk, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
+	hop_stack_set_ssthresh(sk, tcp_snd_cwnd(tp));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
@@ -643,11 +643,11 @@ static noinline void hpccpp_give_up(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_set_cwnd(sk, min_t(u32, max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND),
+	hop_stack_set_cwnd(sk, min_t(u32, max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND),
 			       tcp_snd_cwnd(tp)));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 	hpccpp_release(sk);
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &hpccpp_reno);
+	hop_stack_set_cc(sk, &hpccpp_reno);
 }
 
 static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
@@ -664,7 +664,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
 	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
-	hop_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
+	hop_stack_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
 }
 
 /* The peer does not answer: Reno from now on, or as before. */
@@ -903,7 +903,7 @@ static void hpccpp_tx_start(struct sock *sk)
 
 	if (!law)
 		return;
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	if (law->reno ||
 	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
@@ -925,7 +925,7 @@ static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpc
 			     u8 new_state)
 {
 	if (law->reno)
-		hop_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
+		hop_stack_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
 	else
 		hpccpp_apply(sk, hs, law);
 	if (!law->reno && new_state == TCP_CA_Recovery)

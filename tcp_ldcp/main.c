@@ -14,7 +14,6 @@
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_sock.h>
-#include <net/inet_ecn.h>
 #include <net/netns/generic.h>
 
 #include "tcp_ldcp.h"
@@ -49,12 +48,12 @@ static void ldcp_restore_reordering(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (!tp->reord_seen && tp->reordering == 1)
-		tp->reordering = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering);
+		hop_stack_set_reordering(sk, READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_reordering));
 }
 
 static void ldcp_release(struct sock *sk)
 {
-	hop_restore_bursts(sk);
+	hop_stack_restore_bursts(sk);
 	ldcp_restore_reordering(sk);
 }
 
@@ -65,14 +64,10 @@ static void ldcp_release(struct sock *sk)
  */
 static void ldcp_fall_back(struct sock *sk)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-
 	ldcp_release(sk);
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &ldcp_reno);
-	if (compat_ecn_ok(tp))
-		return;
-	tp->ecn_flags = 0;
-	INET_ECN_dontxmit(sk);
+	hop_stack_set_cc(sk, &ldcp_reno);
+	if (!compat_ecn_ok(tcp_sk(sk)))
+		hop_stack_forget_ecn(sk);
 }
 
 static struct ldcp_params ldcp_params(const struct sock *sk)
@@ -109,26 +104,25 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 least_pkts,
 			    u32 most_pkts)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd_pkts = min3(hop_wnd_pkts(v->cw, 1), most_pkts, tp->snd_cwnd_clamp);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
-	tcp_snd_cwnd_set(tp, max(cwnd_pkts, least_pkts));
-	sk->sk_gso_max_segs = sk_can_gso(sk) ?
-		ldcp_burst_pkts(v, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1;
+	hop_stack_set_cwnd(sk, max(min(hop_wnd_pkts(v->cw, 1), most_pkts), least_pkts));
+	hop_stack_set_burst(sk, sk_can_gso(sk) ?
+			    ldcp_burst_pkts(v, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1);
 }
 
 static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	/*
 	 * Switches drop first-RTT packets on purpose, and often all but the last: its ACK alone
 	 * must suffice to detect the loss. The stack raises this value if it sees reordering;
 	 * otherwise it is restored when the first window is acknowledged or a loss is detected.
 	 */
 	if (!tp->reord_seen)
-		tp->reordering = 1;
+		hop_stack_set_reordering(sk, 1);
 	ldcp_begin(&ls->v, ldcp_first_window(sk, ls), tp->delivered);
 	ldcp_set_window(sk, &ls->v, 1, U32_MAX);
 	trace_ldcp_enter(sk, &ls->v, false);
@@ -149,8 +143,8 @@ static void ldcp_init(struct sock *sk)
 	ls->default_pkts = hop_cwnd_pkts(tp);
 	/* Acknowledge each packet from the first one on, ECT or not. */
 	if (READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts) == 1)
-		inet_csk(sk)->icsk_ack.quick = U8_MAX;
-	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
+		hop_stack_ack_each(sk, U8_MAX);
+	hop_stack_start_pacing(sk);
 	ldcp_start(sk, ls);
 	/* A connection that switches to LDCP after it has sent data keeps its window. */
 	if (tp->data_segs_out) {
@@ -161,13 +155,10 @@ static void ldcp_init(struct sock *sk)
 	}
 }
 
-static void ldcp_echo(struct tcp_sock *tp, struct ldcp_receiver *r, bool ce)
+static void ldcp_echo(struct sock *sk, struct ldcp_receiver *r, bool ce)
 {
 	WRITE_ONCE(r->ce, ce);
-	if (ce)
-		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
-	else
-		tp->ecn_flags &= ~TCP_ECN_DEMAND_CWR;
+	hop_stack_set_echo(sk, ce);
 }
 
 static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
@@ -178,18 +169,18 @@ static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
 	bool in_order = tp->rcv_nxt != r->rcv_nxt_seq;
 
 	if (answer == LDCP_ACK_FLUSH) {
-		ldcp_echo(tp, r, r->ce);
+		ldcp_echo(sk, r, r->ce);
 		compat_send_ack(sk, r->rcv_nxt_seq);
 	}
 	r->rcv_nxt_seq = tp->rcv_nxt;
 	WRITE_ONCE(r->ece_seq, tp->rcv_nxt);
-	ldcp_echo(tp, r, ce);
+	ldcp_echo(sk, r, ce);
 	if (answer == LDCP_ACK_AS_USUAL)
 		return;
 	/* The packet fills a hole, so RCV.NXT jumps: acknowledge the mark separately first. */
 	if (ce && in_order && !RB_EMPTY_ROOT(&tp->out_of_order_queue))
 		compat_send_ack(sk, tp->rcv_nxt);
-	inet_csk(sk)->icsk_ack.pending |= ICSK_ACK_SCHED | ICSK_ACK_NOW;
+	hop_stack_ack_now(sk, ICSK_ACK_SCHED | ICSK_ACK_NOW);
 }
 
 /* Runs after SND.UNA has moved, before the stack and cong_control() react. */
@@ -219,7 +210,7 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	 * before the packet, and a packet with a mark is no longer the last one.
 	 */
 	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
-	ldcp_echo(tp, &ls->receiver, false);
+	ldcp_echo(sk, &ls->receiver, false);
 }
 
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
@@ -345,7 +336,7 @@ static void ldcp_begin_undo(struct sock *sk, struct ldcp_sock *ls)
 	 * call undo_cwnd(). With the current ssthresh it does, and CWR remains pending.
 	 */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
-		tp->prior_ssthresh = tp->snd_ssthresh;
+		hop_stack_set_undo_ssthresh(sk, tp->snd_ssthresh);
 }
 
 static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
@@ -363,7 +354,7 @@ static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 	ldcp_lose(&ls->v, &p, tp->delivered, tp->delivered - tp->sacked_out, timeout);
 	/* Retransmissions after a timeout need not wait for pacing. */
 	if (timeout)
-		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache);
+		hop_stack_hurry(sk, 0);
 	ldcp_enter(sk, &ls->v, true);
 }
 

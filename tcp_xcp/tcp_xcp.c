@@ -191,7 +191,7 @@ static __always_inline u32 txcp_set_window(struct sock *sk, struct txcp_sock *xs
 
 	if (unlikely(cwnd_pkts <= XCP_SMALL_PKTS || xs->small))
 		cwnd_pkts = txcp_small_window(sk, xs, cwnd_pkts);
-	return hop_set_cwnd(sk, cwnd_pkts);
+	return hop_stack_set_cwnd(sk, cwnd_pkts);
 }
 
 /*
@@ -222,7 +222,7 @@ static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *x
 	else if (txcp_is_held(&xs->v))
 		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps)
-		hop_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
+		hop_stack_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
 }
 
 /* The same, where no feedback came. */
@@ -238,11 +238,11 @@ static void txcp_init(struct sock *sk)
 	u32 cwnd_pkts;
 
 	memset(xs, 0, sizeof(*xs));
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops,
-			   nxcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &txcp_asking : &txcp_reno);
+		hop_stack_set_cc(sk, nxcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &txcp_asking :
+									    &txcp_reno);
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -256,17 +256,9 @@ static void txcp_init(struct sock *sk)
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
 	txcp_find_speed(sk, xs);
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	xs->paces = cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) ==
-		    SK_PACING_NONE;
+	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
+	xs->paces = hop_stack_start_pacing(sk);
 	txcp_apply(sk, xs, txcp_mss_bytes(sk));
-}
-
-/* SO_MAX_PACING_RATE needs pacing with any congestion control. */
-static void txcp_stop_pacing(struct sock *sk, const struct txcp_sock *xs)
-{
-	if (xs->paces && READ_ONCE(sk->sk_max_pacing_rate) == ~0UL)
-		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED, SK_PACING_NONE);
 }
 
 /* Restore the socket's state for the next congestion control. */
@@ -280,7 +272,8 @@ static void txcp_release(struct sock *sk)
 	hop_shim_release(sk, XCP_HDR_BYTES);
 	nxcp_flow_close(xs->flow);
 	xs->flow = NULL;
-	txcp_stop_pacing(sk, xs);
+	if (xs->paces)
+		hop_stack_stop_pacing(sk);
 }
 
 /*
@@ -290,7 +283,7 @@ static void txcp_release(struct sock *sk)
 static void txcp_give_up(struct sock *sk)
 {
 	txcp_release(sk);
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &txcp_reno);
+	hop_stack_set_cc(sk, &txcp_reno);
 }
 
 /* Return: true if the application or the peer's receive window limits the sender */
@@ -419,7 +412,7 @@ static void txcp_tx_start(struct sock *sk)
 
 	if (!xs->flow)
 		return;
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	if (xs->v.reno)
 		return;
 	idle_us = hop_idle_us(tcp_sk(sk), xs->ack_us);
@@ -452,7 +445,7 @@ static void txcp_set_state(struct sock *sk, u8 new_state)
 	txcp_begin_reno(&xs->v);
 	/* For TCP_CA_Loss the stack sets the window itself. */
 	if (new_state != TCP_CA_Loss)
-		hop_set_cwnd(sk, tp->snd_ssthresh);
+		hop_stack_set_cwnd(sk, tp->snd_ssthresh);
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
@@ -473,14 +466,14 @@ static u32 txcp_undo_cwnd(struct sock *sk)
 /* XCP was selected on an established connection: use Reno until the peer answers. */
 static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
-	hop_bound_window(sk);
+	hop_stack_bound_cwnd(sk);
 	switch (nxcp_flow_ask(sk)) {
 	case XCP_PEER_SUPPORTED:
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &xcp);
+		hop_stack_set_cc(sk, &xcp);
 		txcp_init(sk);
 		break;
 	case XCP_PEER_UNSUPPORTED:
-		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &txcp_reno);
+		hop_stack_set_cc(sk, &txcp_reno);
 		break;
 	default:
 		break;

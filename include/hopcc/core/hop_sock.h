@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Helpers of the congestion controls that read and set the state of a socket. */
+/* Helpers of the congestion controls that read the state of a socket, or change it by hop_stack.h. */
 #ifndef HOPCC_CORE_HOP_SOCK_H
 #define HOPCC_CORE_HOP_SOCK_H
 
 #include <net/dst.h>
 #include <hopcc/lib/hop_pace.h>
 #include <hopcc/core/hop_speed.h>
+#include <hopcc/core/hop_stack.h>
 #include <net/tcp.h>
 
 /**
@@ -18,42 +19,6 @@
 static inline u32 hop_cwnd_pkts(const struct tcp_sock *tp)
 {
 	return clamp(tcp_snd_cwnd(tp), 1U, HOP_WND_MAX_PKTS);
-}
-
-/**
- * hop_set_cwnd() - set the congestion window
- * @sk: a TCP socket
- * @cwnd_pkts: the window that the congestion control computed, packets; any value
- *
- * Context: socket lock held.
- * Return: the window that was set, packets, 1 to HOP_WND_MAX_PKTS.
- */
-static inline u32 hop_set_cwnd(struct sock *sk, u32 cwnd_pkts)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	cwnd_pkts = clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS);
-	tcp_snd_cwnd_set(tp, cwnd_pkts);
-	return cwnd_pkts;
-}
-
-/**
- * hop_bound_window() - bring the window and its limit into the range of hop_cwnd_pkts()
- * @sk: a TCP socket
- *
- * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
- * any 32 bits, 0 included, which the stack takes as they are. A congestion control calls this
- * before it reads either: in init(), and where data follows silence or where it waits for the
- * peer's answer, since the stack may copy the metrics after init(), at the end of the handshake.
- *
- * Context: socket lock held.
- */
-static inline void hop_bound_window(struct sock *sk)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	tp->snd_cwnd_clamp = clamp(tp->snd_cwnd_clamp, 1U, HOP_WND_MAX_PKTS);
-	hop_set_cwnd(sk, tcp_snd_cwnd(tp));
 }
 
 /**
@@ -121,20 +86,6 @@ static inline u64 hop_limit_bytes_ps(struct hop_speed speed)
 }
 
 /**
- * hop_set_pace() - set a socket's pacing rate
- * @sk: a TCP socket
- * @bytes_ps: the rate that the congestion control computed, payload, bytes/s
- * @limit_bytes_ps: the device's limit, by hop_limit_bytes_ps()
- *
- * Context: socket lock held.
- */
-static inline void hop_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_bytes_ps)
-{
-	WRITE_ONCE(sk->sk_pacing_rate,
-		   min3(bytes_ps, limit_bytes_ps, (u64)READ_ONCE(sk->sk_max_pacing_rate)));
-}
-
-/**
  * hop_wire_bytes() - get the size of a full packet on the wire
  * @sk: a TCP socket
  *
@@ -187,26 +138,6 @@ static inline s32 hop_idle_us(const struct tcp_sock *tp, u32 since_us)
 }
 
 /**
- * hop_defer() - let the next packet leave later
- * @sk: a TCP socket that paces
- * @wait_ns: the delay from now, ns
- *
- * The stack's pacing timer waits for the time that is set here. The retransmission timer runs
- * meanwhile, and must not expire because of the delay: half of its time is the longest.
- *
- * Context: socket lock held, in cong_control().
- * Return: the delay, ns.
- */
-static inline u64 hop_defer(struct sock *sk, u64 wait_ns)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
-	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
-	return wait_ns;
-}
-
-/**
  * hop_hold() - delay the next flight if the window is below one flight
  * @sk: a TCP socket that paces
  * @wnd: packets << HOP_WND_SHIFT
@@ -228,7 +159,7 @@ static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rt
 	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, wnd_rtt_us);
 	u64 gone_ns = (u64)hop_packet_rtt_us(tcp_sk(sk)) * NSEC_PER_USEC;
 
-	return gap_ns > gone_ns ? hop_defer(sk, gap_ns - gone_ns) : 0;
+	return gap_ns > gone_ns ? hop_stack_defer(sk, gap_ns - gone_ns) : 0;
 }
 
 /**
@@ -245,15 +176,15 @@ static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rt
  */
 static inline void hop_space(struct sock *sk, bool held, u64 bytes_ps)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	const u64 rtt_ns = (u64)hop_packet_rtt_us(tp) * NSEC_PER_USEC;
 	const u64 packet_ns = div64_u64((u64)tp->mss_cache * NSEC_PER_SEC, max(bytes_ps, 1ULL));
 	const u64 left_ns = packet_ns > rtt_ns ? packet_ns - rtt_ns : 0;
 
 	if (held)
-		hop_defer(sk, packet_ns + rtt_ns);
+		hop_stack_defer(sk, packet_ns + rtt_ns);
 	else
-		tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache + left_ns);
+		hop_stack_hurry(sk, left_ns);
 }
 
 /**
@@ -295,10 +226,10 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
  */
 static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 may_pkts;
 
-	tp->prr_delivered += acked_pkts;
+	hop_stack_count_repair(sk, acked_pkts);
 	may_pkts = 2 * tp->prr_delivered + 1;
 	may_pkts -= min(may_pkts, tp->prr_out);
 	return max(tcp_packets_in_flight(tp) + may_pkts, 1U);
@@ -328,20 +259,6 @@ static inline u32 hop_repair_least_pkts(const struct tcp_sock *tp)
 	const bool is_due = tp->prr_delivered >= HOP_REPAIR_DELIVERED_PKTS * tp->prr_out;
 
 	return !tp->retrans_out || flight_pkts <= tp->retrans_out || is_due ? flight_pkts + 1 : 1;
-}
-
-/**
- * hop_restore_bursts() - reset the socket's GSO limits to those of its route
- * @sk: a TCP socket
- *
- * Context: socket lock held, in release().
- */
-static inline void hop_restore_bursts(struct sock *sk)
-{
-	struct dst_entry *dst = sk_dst_get(sk);
-
-	if (dst)
-		sk_setup_caps(sk, dst);
 }
 
 /**

@@ -10,14 +10,7 @@
  * Deviation: with AccECN (7.x, off by default) ECE has another meaning, and the stack itself
  * implements the receiver.
  */
-#include <linux/inet_diag.h>
-#include <linux/module.h>
-#include <hopcc/lib/hop_peek.h>
-#include <hopcc/core/hop_sock.h>
-#include <hopcc/lib/hop_sysctl.h>
-#include <hopcc/lib/hop_version.h>
-#include <net/netns/generic.h>
-#include <net/tcp.h>
+#include <hopcc/core/hop_cc.h>
 
 #include "dctcp_receiver.h"
 #include "dctcp_sender.h"
@@ -46,9 +39,13 @@ struct dctcp_sock {
 	bool tail_cut;	/* cwnd was halved for a lost tail; true until the window ends */
 };
 
+struct dctcp_knobs {
+	unsigned int rtt_max_us;
+};
+
 struct dctcp_net {
 	struct hop_sysctl sysctl;
-	unsigned int rtt_max_us;
+	struct dctcp_knobs knobs;
 };
 
 static unsigned int dctcp_net_id;
@@ -74,7 +71,7 @@ static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
 		dctcp_fall_back(sk);
 	else if (tp->srtt_us)
 		ds->law = dctcp_choose_law(tp->srtt_us >> 3,
-					   READ_ONCE(dn->rtt_max_us));
+					   READ_ONCE(dn->knobs.rtt_max_us));
 }
 
 /* Called once per window on a connection whose first RTT was high */
@@ -82,7 +79,7 @@ static void dctcp_decide_again(const struct sock *sk, struct dctcp_sock *ds)
 {
 	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
 
-	WRITE_ONCE(ds->law, dctcp_choose_law(tcp_min_rtt(tcp_sk(sk)), READ_ONCE(dn->rtt_max_us)));
+	WRITE_ONCE(ds->law, dctcp_choose_law(tcp_min_rtt(tcp_sk(sk)), READ_ONCE(dn->knobs.rtt_max_us)));
 }
 
 static void dctcp_init(struct sock *sk)
@@ -105,8 +102,9 @@ static void dctcp_init(struct sock *sk)
 }
 
 /* "When sending an ACK, the ECE flag MUST be set if and only if DCTCP.CE is true." */
-static void dctcp_receive(struct sock *sk, struct dctcp_receiver *r, bool ce)
+static void dctcp_receive(struct sock *sk, bool ce)
 {
+	struct dctcp_receiver *r = &((struct dctcp_sock *)inet_csk_ca(sk))->receiver;
 	struct tcp_sock *tp = tcp_sk(sk);
 	enum dctcp_ack ack = dctcp_classify_packet(r, ce, tp->rcv_wup);
 
@@ -132,7 +130,7 @@ static void dctcp_estimate(struct sock *sk, struct dctcp_sock *ds)
 	trace_dctcp_ms_update(sk, v->alpha, v->sent_bytes, v->marked_bytes,
 			      tcp_snd_cwnd(tp), ds->law == DCTCP_LAW_DCTCP);
 	dctcp_next_window(v, tp->snd_nxt);
-	if (unlikely(ds->law == DCTCP_LAW_CONVENTIONAL))
+	if (ds->law == DCTCP_LAW_CONVENTIONAL)
 		dctcp_decide_again(sk, ds);
 	if (ds->tail_cut && after(tp->snd_una, ds->tail_end_seq))
 		ds->tail_cut = false;
@@ -144,10 +142,9 @@ static void dctcp_in_ack_event(struct sock *sk, u32 flags)
 	struct dctcp_sock *ds = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* The SYN-ACK is processed here before init(): there is no window to count yet. */
-	if (!inet_csk(sk)->icsk_ca_initialized)
+	if (!hop_cc_has_started(sk))
 		return;
-	if (unlikely(ds->law == DCTCP_LAW_UNDECIDED)) {
+	if (ds->law == DCTCP_LAW_UNDECIDED) {
 		dctcp_decide(sk, ds);
 		if (inet_csk(sk)->icsk_ca_ops == &dctcp_reno)
 			return;
@@ -234,10 +231,9 @@ static void dctcp_deepen(struct sock *sk)
 	hop_stack_set_undo_ssthresh(sk, mark_pkts);
 }
 
-/* When called, icsk_ca_state still holds the old state. */
-static void dctcp_set_state(struct sock *sk, u8 new_state)
+static void dctcp_lost(struct sock *sk, u8 new_state)
 {
-	if (new_state < TCP_CA_Recovery || hop_is_too_big(sk, new_state))
+	if (new_state < TCP_CA_Recovery)
 		return;
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_CWR)
 		dctcp_deepen(sk);
@@ -254,32 +250,13 @@ static u32 dctcp_undo_cwnd(struct sock *sk)
 	return tcp_reno_undo_cwnd(sk);
 }
 
-/* The stack may have copied the route's metrics after init(). */
-static void dctcp_tx_start(struct sock *sk)
-{
-	if (inet_csk(sk)->icsk_ca_initialized)
-		hop_stack_bound_cwnd(sk);
-}
+static const struct hop_cc_law dctcp_ms_law = {
+	.lost		= dctcp_lost,
+	.timeout	= dctcp_react_to_loss,
+	.receive	= dctcp_receive,
+};
 
-static void dctcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
-{
-	struct dctcp_sock *ds = inet_csk_ca(sk);
-
-	switch (ev) {
-	case CA_EVENT_ECN_IS_CE:
-	case CA_EVENT_ECN_NO_CE:
-		dctcp_receive(sk, &ds->receiver, ev == CA_EVENT_ECN_IS_CE);
-		break;
-	case CA_EVENT_LOSS:
-		dctcp_react_to_loss(sk);
-		break;
-	case CA_EVENT_TX_START:
-		dctcp_tx_start(sk);
-		break;
-	default:
-		break;
-	}
-}
+HOP_CC_EVENTS(dctcp, dctcp_ms_law)
 
 /* ss calls this without the socket lock. */
 static void dctcp_fill_info(const struct dctcp_sock *ds,
@@ -295,14 +272,11 @@ static void dctcp_fill_info(const struct dctcp_sock *ds,
 	info->dctcp_ab_tot = hop_peek(ds->sender.sent_bytes);
 }
 
-/* ss requests INET_DIAG_VEGASINFO and recognizes the answer by its type. */
 static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
 			     union tcp_cc_info *info)
 {
-	if (!(ext & (1 << (INET_DIAG_DCTCPINFO - 1) |
-		     1 << (INET_DIAG_VEGASINFO - 1))))
+	if (!hop_cc_is_asked(ext, INET_DIAG_DCTCPINFO))
 		return 0;
-
 	memset(&info->dctcp, 0, sizeof(info->dctcp));
 	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &dctcp_reno)
 		dctcp_fill_info(inet_csk_ca(sk), &info->dctcp);
@@ -313,84 +287,36 @@ static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
 static struct tcp_congestion_ops dctcp_ms __read_mostly = {
 	.init		= dctcp_init,
 	.in_ack_event	= dctcp_in_ack_event,
-	compat_cc_events(dctcp_cwnd_event, dctcp_tx_start),
 	.ssthresh	= dctcp_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= dctcp_undo_cwnd,
-	.set_state	= dctcp_set_state,
 	.get_info	= dctcp_get_info,
 	.flags		= TCP_CONG_NEEDS_ECN,
-	.owner		= THIS_MODULE,
 	.name		= "dctcp_ms",
+	HOP_CC_EVENTS_OPS(dctcp),
 };
 
-/* dctcp_fall_back() switches to these ops and keeps the socket's module reference. */
-static struct tcp_congestion_ops dctcp_reno __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.get_info	= dctcp_get_info,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "dctcp_ms-reno",
-};
+static struct tcp_congestion_ops dctcp_reno __read_mostly =
+	HOP_CC_RENO("dctcp_ms-reno", .get_info = dctcp_get_info);
 
-#define DCTCP_SYSCTLS 1
-
-/* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table dctcp_table[DCTCP_SYSCTLS + 1] = {
-	HOP_SYSCTL("tcp_dctcp_ms_rtt_max_us", 0644, struct dctcp_net, rtt_max_us,
+static const struct ctl_table dctcp_table[] = {
+	HOP_SYSCTL("tcp_dctcp_ms_rtt_max_us", 0644, struct dctcp_net, knobs.rtt_max_us,
 		   proc_douintvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(DCTCP_RTT_MAX_US)),
 	{ }
 };
 
-static int __net_init dctcp_net_init(struct net *net)
-{
-	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
+static const struct dctcp_knobs dctcp_defaults = { .rtt_max_us = DCTCP_RTT_DEFAULT_US };
 
-	dn->rtt_max_us = DCTCP_RTT_DEFAULT_US;
-	return hop_sysctl_start(net, &dn->sysctl, dctcp_table, DCTCP_SYSCTLS, dn);
-}
-
-static void __net_exit dctcp_net_exit(struct net *net)
-{
-	struct dctcp_net *dn = net_generic(net, dctcp_net_id);
-
-	hop_sysctl_stop(&dn->sysctl);
-}
-
-static struct pernet_operations dctcp_net_ops = {
-	.init	= dctcp_net_init,
-	.exit	= dctcp_net_exit,
-	.id	= &dctcp_net_id,
-	.size	= sizeof(struct dctcp_net),
+static const struct hop_cc dctcp_cc = {
+	.ops		= &dctcp_ms,
+	.reno		= &dctcp_reno,
+	.net_id		= &dctcp_net_id,
+	.knobs		= dctcp_table,
+	.knob_count	= ARRAY_SIZE(dctcp_table) - 1,
+	.defaults	= &dctcp_defaults,
+	.defaults_bytes	= sizeof(dctcp_defaults),
 };
 
-static int __init dctcp_register(void)
-{
-	int err;
+HOP_CC_MODULE(dctcp, dctcp_cc, struct dctcp_net, struct dctcp_sock);
 
-	BUILD_BUG_ON(sizeof(struct dctcp_sock) > ICSK_CA_PRIV_SIZE);
-
-	err = register_pernet_subsys(&dctcp_net_ops);
-	if (err)
-		return err;
-	err = hop_register_cc(&dctcp_ms, &dctcp_reno);
-	if (err)
-		unregister_pernet_subsys(&dctcp_net_ops);
-	return err;
-}
-
-/* Every socket that uses the module holds a reference, so no socket is left here. */
-static void __exit dctcp_unregister(void)
-{
-	hop_unregister_cc(&dctcp_ms, &dctcp_reno);
-	unregister_pernet_subsys(&dctcp_net_ops);
-}
-
-module_init(dctcp_register);
-module_exit(dctcp_unregister);
-
-MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");
-MODULE_VERSION(HOPCC_VERSION);

@@ -38,7 +38,6 @@
 
 #define LDCP_SHIFT		HOP_WND_SHIFT
 #define LDCP_ONE		HOP_WND_ONE
-#define LDCP_PPM		1000000U
 
 /* Maximum number of packets per ACK; a larger number is capped. */
 #define LDCP_ACK_MAX_PKTS	32768U
@@ -128,18 +127,6 @@ struct ldcp_ack {
 	bool ece;
 	bool limited;
 };
-
-/**
- * ldcp_of_ppm() - convert a sysctl's value to fixed point
- * @ppm: the value in millionths, at most 10^6
- *
- * Return: the value << LDCP_SHIFT, rounded; at least 1.
- */
-static inline u32 ldcp_of_ppm(u32 ppm)
-{
-	/* 10^6 * 2^24 < 2^44 */
-	return max_t(u32, div_u64(((u64)ppm << LDCP_SHIFT) + LDCP_PPM / 2, LDCP_PPM), 1);
-}
 
 /**
  * ldcp_grow() - grow the window for an ACK with ECE = 0

@@ -69,10 +69,10 @@ static void constants_test(struct kunit *test)
 {
 	struct ldcp_params p = params;
 
-	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(1000000), (u32)ONE);
-	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(500000), (u32)HALF);
-	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(62500), (u32)ONE / 16);
-	KUNIT_EXPECT_EQ(test, ldcp_of_ppm(1), 17u);	/* 2^24 / 10^6 = 16.8 */
+	KUNIT_EXPECT_EQ(test, hop_wnd_of_ppm(1000000), (u32)ONE);
+	KUNIT_EXPECT_EQ(test, hop_wnd_of_ppm(500000), (u32)HALF);
+	KUNIT_EXPECT_EQ(test, hop_wnd_of_ppm(62500), (u32)ONE / 16);
+	KUNIT_EXPECT_EQ(test, hop_wnd_of_ppm(1), 17u);	/* 2^24 / 10^6 = 16.8 */
 	p.beta = ONE;
 	KUNIT_EXPECT_EQ_MSG(test, ldcp_shrink(ONE, &p, 1), (u64)p.gamma, "1 - 1: gamma");
 	p.beta = 1;

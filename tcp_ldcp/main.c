@@ -8,14 +8,6 @@
  * (TCP_CONG_NEEDS_ECN; output.c makes first-RTT packets Not-ECT), and has a pacing timer. Windows
  * below one packet use this timer: we set the time at which the next packet may be sent.
  */
-#include <linux/inet_diag.h>
-#include <linux/module.h>
-#include <hopcc/core/hop_hook.h>
-#include <hopcc/lib/hop_peek.h>
-#include <hopcc/lib/hop_version.h>
-#include <hopcc/core/hop_sock.h>
-#include <net/netns/generic.h>
-
 #include "tcp_ldcp.h"
 
 #define CREATE_TRACE_POINTS
@@ -23,9 +15,6 @@
 
 /* After this number of consecutive timeouts, suspect that the path drops ECT packets. */
 #define LDCP_TIMEOUTS_MAX	3
-
-/* ss shows gains in units of 1/256. */
-#define LDCP_INFO_SHIFT		8
 
 static unsigned int ldcp_net_id;
 static struct tcp_congestion_ops ldcp, ldcp_reno;
@@ -72,25 +61,25 @@ static void ldcp_fall_back(struct sock *sk)
 
 static struct ldcp_params ldcp_params(const struct sock *sk)
 {
-	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
+	const struct ldcp_knobs *k = &ldcp_net(sock_net(sk))->knobs;
 
 	return (struct ldcp_params){
-		.alpha = READ_ONCE(ln->alpha.value),
-		.beta = READ_ONCE(ln->beta.value),
-		.gamma = READ_ONCE(ln->gamma.value),
-		.eta = READ_ONCE(ln->eta.value),
-		.per_rtt = READ_ONCE(ln->per_rtt),
+		.alpha = READ_ONCE(k->alpha.value),
+		.beta = READ_ONCE(k->beta.value),
+		.gamma = READ_ONCE(k->gamma.value),
+		.eta = READ_ONCE(k->eta.value),
+		.per_rtt = READ_ONCE(k->per_rtt),
 	};
 }
 
 /* The first window is taken from the route, else from the sysctls, else from the stack. */
 static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 {
-	const struct ldcp_net *ln = ldcp_net(sock_net(sk));
+	const struct ldcp_knobs *k = &ldcp_net(sock_net(sk))->knobs;
 	const struct ldcp_bdp bdp = {
-		.bytes = READ_ONCE(ln->bdp.bytes),
-		.rate_mbit = READ_ONCE(ln->bdp.rate_mbit),
-		.rtt_us = READ_ONCE(ln->bdp.rtt_us),
+		.bytes = READ_ONCE(k->bdp.bytes),
+		.rate_mbit = READ_ONCE(k->bdp.rate_mbit),
+		.rtt_us = READ_ONCE(k->bdp.rtt_us),
 	};
 	const struct dst_entry *dst = __sk_dst_get(sk);
 	u32 pkts = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
@@ -101,12 +90,11 @@ static u32 ldcp_first_window(struct sock *sk, const struct ldcp_sock *ls)
 	return clamp(pkts, 1U, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
-static void ldcp_set_window(struct sock *sk, const struct ldcp_vars *v, u32 least_pkts,
-			    u32 most_pkts)
+static void ldcp_set(struct sock *sk, const struct ldcp_vars *v, u32 cwnd_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_stack_set_cwnd(sk, max(min(hop_wnd_pkts(v->cw, 1), most_pkts), least_pkts));
+	hop_stack_set_cwnd(sk, cwnd_pkts);
 	hop_stack_set_burst(sk, sk_can_gso(sk) ?
 			    ldcp_burst_pkts(v, tp->srtt_us >> 3, tcp_min_rtt(tp)) : 1);
 }
@@ -115,7 +103,6 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	hop_stack_bound_cwnd(sk);
 	/*
 	 * Switches drop first-RTT packets on purpose, and often all but the last: its ACK alone
 	 * must suffice to detect the loss. The stack raises this value if it sees reordering;
@@ -124,7 +111,7 @@ static void ldcp_start(struct sock *sk, struct ldcp_sock *ls)
 	if (!tp->reord_seen)
 		hop_stack_set_reordering(sk, 1);
 	ldcp_begin(&ls->v, ldcp_first_window(sk, ls), tp->delivered);
-	ldcp_set_window(sk, &ls->v, 1, U32_MAX);
+	ldcp_set(sk, &ls->v, hop_wnd_pkts(ls->v.cw, 1));
 	trace_ldcp_enter(sk, &ls->v, false);
 }
 
@@ -134,6 +121,7 @@ static void ldcp_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	memset(ls, 0, sizeof(*ls));
+	hop_stack_bound_cwnd(sk);
 	/* After setsockopt() in SYN_SENT, the SYN-ACK may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_rfc3168(tp)) {
 		ldcp_fall_back(sk);
@@ -142,7 +130,7 @@ static void ldcp_init(struct sock *sk)
 	ls->receiver.rcv_nxt_seq = tp->rcv_nxt;
 	ls->default_pkts = hop_cwnd_pkts(tp);
 	/* Acknowledge each packet from the first one on, ECT or not. */
-	if (READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts) == 1)
+	if (READ_ONCE(ldcp_net(sock_net(sk))->knobs.ack_pkts) == 1)
 		hop_stack_ack_each(sk, U8_MAX);
 	hop_stack_start_pacing(sk);
 	ldcp_start(sk, ls);
@@ -151,7 +139,7 @@ static void ldcp_init(struct sock *sk)
 		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
 		ls->v.stage = LDCP_STABLE;
 		ldcp_restore_reordering(sk);
-		ldcp_set_window(sk, &ls->v, 1, U32_MAX);
+		ldcp_set(sk, &ls->v, ls->default_pkts);
 	}
 }
 
@@ -161,10 +149,11 @@ static void ldcp_echo(struct sock *sk, struct ldcp_receiver *r, bool ce)
 	hop_stack_set_echo(sk, ce);
 }
 
-static void ldcp_receive(struct sock *sk, struct ldcp_receiver *r, bool ce)
+static void ldcp_receive(struct sock *sk, bool ce)
 {
+	struct ldcp_receiver *r = &((struct ldcp_sock *)inet_csk_ca(sk))->receiver;
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 ack_pkts = READ_ONCE(ldcp_net(sock_net(sk))->ack_pkts);
+	u32 ack_pkts = READ_ONCE(ldcp_net(sock_net(sk))->knobs.ack_pkts);
 	enum ldcp_answer answer = ldcp_classify(r, ce, tp->rcv_wup, ack_pkts);
 	bool in_order = tp->rcv_nxt != r->rcv_nxt_seq;
 
@@ -189,10 +178,9 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	/* The SYN-ACK is processed here before init(). */
-	if (!inet_csk(sk)->icsk_ca_initialized)
+	if (!hop_cc_has_started(sk))
 		return;
-	if (unlikely(!compat_ecn_rfc3168(tp))) {
+	if (!compat_ecn_rfc3168(tp)) {
 		ldcp_fall_back(sk);
 		return;
 	}
@@ -215,18 +203,15 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
 {
-	u32 most_pkts;
+	u32 cwnd_pkts = hop_wnd_pkts(v->cw, 1);
 
-	if (state != TCP_CA_Recovery) {
-		ldcp_set_window(sk, v, 1, U32_MAX);
-		return;
-	}
-	most_pkts = hop_repair_pkts(sk, acked_pkts);
-	ldcp_set_window(sk, v, hop_repair_least_pkts(tcp_sk(sk)), most_pkts);
+	if (state == TCP_CA_Recovery)
+		cwnd_pkts = hop_cc_repair_pkts(sk, cwnd_pkts, acked_pkts);
+	ldcp_set(sk, v, cwnd_pkts);
 }
 
-/* Window below one packet: set the time at which the next packet may be sent. Rarely needed. */
-static noinline void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
+/* Window below one packet: set the time at which the next packet may be sent. */
+static void ldcp_hold(struct sock *sk, const struct ldcp_vars *v)
 {
 	const u64 wait_ns = hop_hold(sk, v->cw, 1, hop_packet_rtt_us(tcp_sk(sk)));
 
@@ -257,7 +242,7 @@ static void ldcp_enter(struct sock *sk, const struct ldcp_vars *v, bool loss)
 	trace_ldcp_enter(sk, v, loss);
 }
 
-static void ldcp_cong_control(struct sock *sk, const struct rate_sample *rs)
+static void ldcp_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -271,8 +256,6 @@ static void ldcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	};
 	u8 stage = ls->v.stage;
 
-	if (!inet_csk(sk)->icsk_ca_initialized)
-		return;
 	/* Without a rate sample, no packet was delivered. */
 	if (!rs->prior_mstamp)
 		a.prior_pkts = ls->v.round_pkts - 1;
@@ -287,39 +270,20 @@ static void ldcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 		ldcp_hold(sk, &ls->v);
 }
 
-compat_adapt_cong_control(ldcp_cong_control)
-
 /*
  * Restart as a new flow if the first window was not completely acknowledged yet, or if the flow was
  * idle for an RTO and its knowledge of the path is outdated.
  */
-static void ldcp_tx_start(struct sock *sk)
+static void ldcp_resume(struct sock *sk)
 {
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 idle_jiffies = tcp_jiffies32 - tp->lsndtime;
 
-	if (!inet_csk(sk)->icsk_ca_initialized || tp->packets_out)
+	if (tp->packets_out)
 		return;
 	if (ls->v.stage != LDCP_STABLE || idle_jiffies >= inet_csk(sk)->icsk_rto)
 		ldcp_start(sk, ls);
-}
-
-static void ldcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
-{
-	struct ldcp_sock *ls = inet_csk_ca(sk);
-
-	switch (ev) {
-	case CA_EVENT_ECN_IS_CE:
-	case CA_EVENT_ECN_NO_CE:
-		ldcp_receive(sk, &ls->receiver, ev == CA_EVENT_ECN_IS_CE);
-		break;
-	case CA_EVENT_TX_START:
-		ldcp_tx_start(sk);
-		break;
-	default:
-		break;
-	}
 }
 
 /* undo_retrans counts packets that were retransmitted earlier and are still in flight. */
@@ -339,7 +303,7 @@ static void ldcp_begin_undo(struct sock *sk, struct ldcp_sock *ls)
 		hop_stack_set_undo_ssthresh(sk, tp->snd_ssthresh);
 }
 
-static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
+static void ldcp_reduce(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct ldcp_params p = ldcp_params(sk);
@@ -361,7 +325,7 @@ static void ldcp_lost(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 /* If a timer of the stack detects the loss, it retransmits before cong_control() runs again. */
 static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
 {
-	ldcp_lost(sk, ls, false);
+	ldcp_reduce(sk, ls, false);
 	ldcp_apply(sk, &ls->v, TCP_CA_Recovery, 0);
 	ldcp_hold(sk, &ls->v);
 }
@@ -370,35 +334,35 @@ static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
 static void ldcp_lose_tail(struct sock *sk, struct ldcp_sock *ls)
 {
 	ls->tail_lost = false;
-	ldcp_lost(sk, ls, false);
+	ldcp_reduce(sk, ls, false);
 	/* The probe was sent before: only its own DSACK can show that no packet was lost. */
 	ls->undo_retrans_pkts = tcp_sk(sk)->total_retrans - 1;
 }
 
-/* When called, icsk_ca_state still holds the old state. */
-static void ldcp_set_state(struct sock *sk, u8 new_state)
+static void ldcp_lost(struct sock *sk, u8 new_state)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	u8 old_state = icsk->icsk_ca_state;
 
-	if (!icsk->icsk_ca_initialized || hop_is_too_big(sk, new_state))
-		return;
 	if (new_state == TCP_CA_Loss && icsk->icsk_retransmits + 1 >= LDCP_TIMEOUTS_MAX)
 		ldcp_fall_back(sk);
 	else if (new_state == TCP_CA_Loss)
-		ldcp_lost(sk, ls, true);
+		ldcp_reduce(sk, ls, true);
 	else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery)
 		ldcp_recover(sk, ls);
 	else if (new_state == TCP_CA_CWR && ls->tail_lost)
 		ldcp_lose_tail(sk, ls);
 }
 
-/* The stack requires a value, but cong_control() ignores it. */
-static u32 ldcp_ssthresh(struct sock *sk)
-{
-	return max(tcp_snd_cwnd(tcp_sk(sk)) >> 1, 2U);
-}
+static const struct hop_cc_law ldcp_law = {
+	.ack		= ldcp_acked,
+	.resume		= ldcp_resume,
+	.lost		= ldcp_lost,
+	.receive	= ldcp_receive,
+};
+
+HOP_CC_LAW(ldcp, ldcp_law)
 
 /* The loss was spurious. */
 static u32 ldcp_undo_cwnd(struct sock *sk)
@@ -409,123 +373,70 @@ static u32 ldcp_undo_cwnd(struct sock *sk)
 	return hop_wnd_pkts(ls->v.cw, 1);
 }
 
-/*
- * ss calls this without the socket lock. The values are returned as struct tcp_bbr_info, which is
- * large enough and which ss prints: bw is cw / RTT, mrtt the minimum RTT, pacing_gain cw, and
- * cwnd_gain enum ldcp_stage.
- */
+/* ss shows cw / RTT, the minimum RTT, cw and enum ldcp_stage. */
 static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct ldcp_sock *ls = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 cw, bytes_ps;
+	struct hop_cc_shown shown = {};
+	u64 cw;
 
-	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+	if (!hop_cc_is_asked(ext, INET_DIAG_BBRINFO))
 		return 0;
-	memset(&info->bbr, 0, sizeof(info->bbr));
 	if (ldcp_is(sk)) {
 		cw = hop_peek(ls->v.cw);
-		bytes_ps = hop_wnd_bytes_ps(cw, hop_peek(tp->mss_cache),
-					    hop_peek(tp->srtt_us) >> 3);
-		info->bbr.bbr_bw_lo = (u32)bytes_ps;
-		info->bbr.bbr_bw_hi = bytes_ps >> 32;
-		/* Like hop_peek(): TCP may be writing the value. */
-		info->bbr.bbr_min_rtt = data_race(tcp_min_rtt(tp));
-		info->bbr.bbr_pacing_gain = cw >> (LDCP_SHIFT - LDCP_INFO_SHIFT);
-		info->bbr.bbr_cwnd_gain = hop_peek(ls->v.stage) << LDCP_INFO_SHIFT;
+		shown = (struct hop_cc_shown){
+			.bytes_ps = hop_wnd_bytes_ps(cw, hop_peek(tp->mss_cache),
+						     hop_peek(tp->srtt_us) >> 3),
+			/* Like hop_peek(): TCP may be writing the value. */
+			.rtt_us = data_race(tcp_min_rtt(tp)),
+			.gain = cw >> (LDCP_SHIFT - HOP_CC_INFO_SHIFT),
+			.state = hop_peek(ls->v.stage) << HOP_CC_INFO_SHIFT,
+		};
 	}
-	*attr = INET_DIAG_BBRINFO;
-	return sizeof(info->bbr);
+	return hop_cc_show(&shown, attr, info);
 }
 
 static struct tcp_congestion_ops ldcp __read_mostly = {
 	.init		= ldcp_init,
 	.release	= ldcp_release,
 	.in_ack_event	= ldcp_in_ack_event,
-	.cong_control	= compat_cong_control(ldcp_cong_control),
-	compat_cc_events(ldcp_cwnd_event, ldcp_tx_start),
-	.ssthresh	= ldcp_ssthresh,
+	/* The stack requires a value, but ldcp_acked() ignores it. */
+	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= ldcp_undo_cwnd,
-	.set_state	= ldcp_set_state,
 	.get_info	= ldcp_get_info,
 	.flags		= TCP_CONG_NEEDS_ECN,
-	.owner		= THIS_MODULE,
 	.name		= "ldcp",
+	HOP_CC_LAW_OPS(ldcp),
 };
 
-/* ldcp_fall_back() switches to these ops and keeps the socket's module reference. */
-static struct tcp_congestion_ops ldcp_reno __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.get_info	= ldcp_get_info,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "ldcp-reno",
-};
+static struct tcp_congestion_ops ldcp_reno __read_mostly =
+	HOP_CC_RENO("ldcp-reno", .get_info = ldcp_get_info);
 
 static const struct hop_hook_cc ldcp_hook = {
 	.ops	= { &ldcp, &ldcp_reno },
 	.output	= ldcp_output,
 };
 
-static int __net_init ldcp_net_init(struct net *net)
-{
-	struct ldcp_net *ln = ldcp_net(net);
-	int err = ldcp_sysctl_start(net, ln);
-
-	if (err)
-		return err;
-	err = hop_hook_start_cc(net, &ldcp_hook);
-	if (err)
-		hop_sysctl_stop(&ln->sysctl);
-	return err;
-}
-
-/* A grace period passes before ldcp_net_exit(), and thus before the module's code is freed. */
-static void __net_exit ldcp_net_pre_exit(struct net *net)
-{
-	hop_hook_stop_cc(net, &ldcp_hook);
-}
-
-static void __net_exit ldcp_net_exit(struct net *net)
-{
-	hop_sysctl_stop(&ldcp_net(net)->sysctl);
-}
-
-static struct pernet_operations ldcp_net_ops = {
-	.init	= ldcp_net_init,
-	.pre_exit = ldcp_net_pre_exit,
-	.exit	= ldcp_net_exit,
-	.id	= &ldcp_net_id,
-	.size	= sizeof(struct ldcp_net),
+static const struct ldcp_knobs ldcp_defaults = {
+	.alpha = HOP_CC_GAIN(LDCP_ALPHA_DEFAULT_PPM),
+	.beta = HOP_CC_GAIN(LDCP_BETA_DEFAULT_PPM),
+	.gamma = HOP_CC_GAIN(LDCP_GAMMA_DEFAULT_PPM),
+	.eta = HOP_CC_GAIN(LDCP_ETA_DEFAULT_PPM),
+	.ack_pkts = 1,
 };
 
-static int __init ldcp_register(void)
-{
-	int err;
+static const struct hop_cc ldcp_cc = {
+	.ops		= &ldcp,
+	.reno		= &ldcp_reno,
+	.hook		= &ldcp_hook,
+	.net_id		= &ldcp_net_id,
+	.knobs		= ldcp_table,
+	.knob_count	= LDCP_KNOBS,
+	.defaults	= &ldcp_defaults,
+	.defaults_bytes	= sizeof(ldcp_defaults),
+};
 
-	BUILD_BUG_ON(sizeof(struct ldcp_sock) > ICSK_CA_PRIV_SIZE);
+HOP_CC_MODULE(ldcp, ldcp_cc, struct ldcp_net, struct ldcp_sock);
 
-	err = register_pernet_subsys(&ldcp_net_ops);
-	if (err)
-		return err;
-	err = hop_register_cc(&ldcp, &ldcp_reno);
-	if (err)
-		unregister_pernet_subsys(&ldcp_net_ops);
-	return err;
-}
-
-/* Every socket that uses the module holds a reference, so no socket is left here. */
-static void __exit ldcp_unregister(void)
-{
-	hop_unregister_cc(&ldcp, &ldcp_reno);
-	unregister_pernet_subsys(&ldcp_net_ops);
-}
-
-module_init(ldcp_register);
-module_exit(ldcp_unregister);
-
-MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");
-MODULE_VERSION(HOPCC_VERSION);

@@ -133,7 +133,7 @@ static bool ldcp_is_segment(const struct sk_buff *skb)
 		return false;
 	if (skb->protocol == htons(ETH_P_IP))
 		return ip_hdr(skb)->protocol == IPPROTO_TCP;
-	if (likely(ipv6_hdr(skb)->nexthdr == IPPROTO_TCP))
+	if (ipv6_hdr(skb)->nexthdr == IPPROTO_TCP)
 		return true;
 	return hop_shim_find(skb, &place) && place.next == IPPROTO_TCP;
 }

@@ -4,8 +4,7 @@
 #define HOPCC_TCP_LDCP_TCP_LDCP_H
 
 #include <linux/netfilter.h>
-#include <hopcc/lib/hop_sysctl.h>
-#include <net/tcp.h>
+#include <hopcc/core/hop_cc.h>
 
 #include "ldcp_receiver.h"
 #include "ldcp_sender.h"
@@ -32,18 +31,7 @@ struct ldcp_sock {
 };
 
 /**
- * struct ldcp_gain - sysctl for a constant of the algorithm
- * @ppm: value as written, millionths
- * @value: the same << LDCP_SHIFT
- */
-struct ldcp_gain {
-	unsigned int ppm;
-	u32 value;
-};
-
-/**
- * struct ldcp_net - sysctls of a netns; read without a lock
- * @sysctl: the registered table
+ * struct ldcp_knobs - sysctls of a netns; read without a lock
  * @alpha: constant of the algorithm, see struct ldcp_params
  * @beta: constant of the algorithm
  * @gamma: constant of the algorithm
@@ -52,19 +40,31 @@ struct ldcp_gain {
  * @ack_pkts: m of the receiver
  * @bdp: values that determine the first window
  */
-struct ldcp_net {
-	struct hop_sysctl sysctl;
-	struct ldcp_gain alpha;
-	struct ldcp_gain beta;
-	struct ldcp_gain gamma;
-	struct ldcp_gain eta;
+struct ldcp_knobs {
+	struct hop_cc_gain alpha;
+	struct hop_cc_gain beta;
+	struct hop_cc_gain gamma;
+	struct hop_cc_gain eta;
 	u8 per_rtt;
 	u8 ack_pkts;
 	struct ldcp_bdp bdp;
 };
 
+/**
+ * struct ldcp_net - state of a netns
+ * @sysctl: the registered table
+ * @knobs: values of the sysctls
+ */
+struct ldcp_net {
+	struct hop_sysctl sysctl;
+	struct ldcp_knobs knobs;
+};
+
 struct ldcp_net *ldcp_net(const struct net *net);
-int ldcp_sysctl_start(struct net *net, struct ldcp_net *ln);
+
+#define LDCP_KNOBS 9
+extern const struct ctl_table ldcp_table[LDCP_KNOBS + 1];
+
 unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
 			 const struct nf_hook_state *state);
 

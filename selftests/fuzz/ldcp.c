@@ -10,10 +10,10 @@
 static struct ldcp_params draw_params(void)
 {
 	return (struct ldcp_params) {
-		.alpha = ldcp_of_ppm(fuzz_range(1, LDCP_PPM)),
-		.beta = ldcp_of_ppm(fuzz_range(1, LDCP_PPM)),
-		.gamma = ldcp_of_ppm(fuzz_range(LDCP_GAMMA_MIN_PPM, LDCP_PPM)),
-		.eta = ldcp_of_ppm(fuzz_range(1, LDCP_PPM - 1)),
+		.alpha = hop_wnd_of_ppm(fuzz_range(1, HOP_PPM)),
+		.beta = hop_wnd_of_ppm(fuzz_range(1, HOP_PPM)),
+		.gamma = hop_wnd_of_ppm(fuzz_range(LDCP_GAMMA_MIN_PPM, HOP_PPM)),
+		.eta = hop_wnd_of_ppm(fuzz_range(1, HOP_PPM - 1)),
 		.per_rtt = fuzz_flag(),
 	};
 }
@@ -112,7 +112,7 @@ static void fuzz_once(void)
 		default:
 			learn(&v, &p, &delivered_pkts);
 		}
-		FUZZ_CLAIM(v.cw >= ldcp_of_ppm(LDCP_GAMMA_MIN_PPM) && v.cw <= WND_MAX);
+		FUZZ_CLAIM(v.cw >= hop_wnd_of_ppm(LDCP_GAMMA_MIN_PPM) && v.cw <= WND_MAX);
 		FUZZ_CLAIM(v.stage <= LDCP_STABLE);
 		send(&v);
 	}

@@ -238,10 +238,10 @@ static bool freely(struct reference *r, const struct ldcp_params *p)
 static bool run_stream(void)
 {
 	struct ldcp_params p = {
-		.alpha = ldcp_of_ppm(below(2) ? 1000000 : 1 + below(1000000)),
-		.beta = ldcp_of_ppm(below(2) ? 500000 : 1 + below(1000000)),
-		.gamma = ldcp_of_ppm(1000000 >> (1 + below(8))),
-		.eta = ldcp_of_ppm(below(2) ? 500000 : 1 + below(999999)),
+		.alpha = hop_wnd_of_ppm(below(2) ? 1000000 : 1 + below(1000000)),
+		.beta = hop_wnd_of_ppm(below(2) ? 500000 : 1 + below(1000000)),
+		.gamma = hop_wnd_of_ppm(1000000 >> (1 + below(8))),
+		.eta = hop_wnd_of_ppm(below(2) ? 500000 : 1 + below(999999)),
 		.per_rtt = !below(4),
 	};
 	struct reference r = {

@@ -244,10 +244,10 @@ static void lie_to_hpccpp(void)
 static void lie_to_ldcp(void)
 {
 	const struct ldcp_params p = {
-		.alpha = ldcp_of_ppm(log_uniform(1, LDCP_PPM)),
-		.beta = ldcp_of_ppm(log_uniform(1, LDCP_PPM)),
-		.gamma = ldcp_of_ppm(log_uniform(LDCP_GAMMA_MIN_PPM, LDCP_PPM)),
-		.eta = ldcp_of_ppm(log_uniform(1, LDCP_PPM - 1)),
+		.alpha = hop_wnd_of_ppm(log_uniform(1, HOP_PPM)),
+		.beta = hop_wnd_of_ppm(log_uniform(1, HOP_PPM)),
+		.gamma = hop_wnd_of_ppm(log_uniform(LDCP_GAMMA_MIN_PPM, HOP_PPM)),
+		.eta = hop_wnd_of_ppm(log_uniform(1, HOP_PPM - 1)),
 		.per_rtt = below(2),
 	};
 	struct ldcp_vars v;

@@ -17,6 +17,7 @@
 #define HOP_RTT_MAX_US		10000000U
 #define HOP_NS_PER_US		1000U
 #define HOP_US_PER_S		1000000U
+#define HOP_PPM			1000000U
 
 /*
  * The largest window, packets: 1.6 Tbit/s over 8 ms. TCP's receive window of 2^30 bytes is a
@@ -32,6 +33,21 @@
 /* Larger fraction where the hosts, not the network, are the bottleneck: see hop_burst_pkts(). */
 #define HOP_BURST_SLOW_SHIFT	2
 #define HOP_BURST_MAX_PKTS	44U
+
+/* hop_wnd_of_ppm() of a constant */
+#define HOP_WND_OF_PPM(ppm)	((((u64)(ppm) << HOP_WND_SHIFT) + HOP_PPM / 2) / HOP_PPM)
+
+/**
+ * hop_wnd_of_ppm() - convert packets to fixed point
+ * @ppm: millionths of a packet, below 2^27
+ *
+ * Return: packets << HOP_WND_SHIFT, rounded to the nearest value.
+ */
+static inline u32 hop_wnd_of_ppm(u32 ppm)
+{
+	/* 2^27 * 2^24 */
+	return div_u64(((u64)ppm << HOP_WND_SHIFT) + HOP_PPM / 2, HOP_PPM);
+}
 
 /**
  * hop_wnd_pkts() - convert a window to whole packets

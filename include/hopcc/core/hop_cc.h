@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The frame of a congestion control: what all of them do alike, so that each is a law and nothing
+ * else. A module has
+ *
+ *	struct hop_cc_law	functions that TCP's events lead to
+ *	struct hop_cc		knobs and their defaults, the fallback, and hooks if it has any
+ *	HOP_CC_OPS()		the functions of TCP's interface around the law
+ *	HOP_CC_MODULE()		registration, and the knobs of each network namespace
+ *
+ * The law is constant and the functions below are inline, so the compiler calls the law's functions
+ * directly: no call is indirect where an ACK is processed.
+ */
+#ifndef HOPCC_CORE_HOP_CC_H
+#define HOPCC_CORE_HOP_CC_H
+
+#include <linux/inet_diag.h>
+#include <linux/module.h>
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_sock.h>
+#include <hopcc/core/hop_stack.h>
+#include <hopcc/lib/hop_peek.h>
+#include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/lib/hop_version.h>
+#include <net/netns/generic.h>
+#include <net/tcp.h>
+
+/* ss shows gains in units of 1/256. */
+#define HOP_CC_INFO_SHIFT	8
+
+/**
+ * struct hop_cc_law - functions of a congestion control
+ * @ack: an ACK was processed; NULL: the stack owns the window
+ * @resume: data is sent where no packet is in flight, though some may be lost or selectively
+ *	acknowledged; window and limit are in their ranges; NULL: nothing to do
+ * @lost: the stack enters a state above TCP_CA_Disorder; icsk_ca_state is still the old one
+ * @calm: the stack returns to TCP_CA_Open or TCP_CA_Disorder; NULL: nothing to do
+ * @timeout: the stack has saved its state for an undo of a timeout, before @lost; NULL: nothing
+ * @receive: data was received with the mark CE, or without it; NULL: it does not matter
+ *
+ * Context of all functions: socket lock held, and the connection was started: init() returned.
+ */
+struct hop_cc_law {
+	void (*ack)(struct sock *sk, const struct rate_sample *rs);
+	void (*resume)(struct sock *sk);
+	void (*lost)(struct sock *sk, u8 new_state);
+	void (*calm)(struct sock *sk, u8 new_state);
+	void (*timeout)(struct sock *sk);
+	void (*receive)(struct sock *sk, bool ce);
+};
+
+/* The SYN-ACK is processed before init(). */
+static inline bool hop_cc_has_started(const struct sock *sk)
+{
+	return inet_csk(sk)->icsk_ca_initialized;
+}
+
+/* TCP's cong_control() */
+static inline void hop_cc_ack(struct sock *sk, const struct rate_sample *rs,
+			      const struct hop_cc_law *law)
+{
+	if (hop_cc_has_started(sk))
+		law->ack(sk, rs);
+}
+
+/* CA_EVENT_TX_START; the stack may have copied the route's metrics after init(). */
+static inline void hop_cc_resume(struct sock *sk, const struct hop_cc_law *law)
+{
+	if (!hop_cc_has_started(sk))
+		return;
+	hop_stack_bound_cwnd(sk);
+	if (law->resume)
+		law->resume(sk);
+}
+
+/* The other events of TCP's cwnd_event() */
+static inline void hop_cc_event(struct sock *sk, enum tcp_ca_event ev,
+				const struct hop_cc_law *law)
+{
+	if (law->timeout && ev == CA_EVENT_LOSS)
+		law->timeout(sk);
+	else if (law->receive && (ev == CA_EVENT_ECN_IS_CE || ev == CA_EVENT_ECN_NO_CE))
+		law->receive(sk, ev == CA_EVENT_ECN_IS_CE);
+}
+
+/* TCP's set_state() */
+static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct hop_cc_law *law)
+{
+	if (!hop_cc_has_started(sk) || hop_is_too_big(sk, new_state))
+		return;
+	if (new_state > TCP_CA_Disorder)
+		law->lost(sk, new_state);
+	else if (law->calm)
+		law->calm(sk, new_state);
+}
+
+/**
+ * HOP_CC_EVENTS() - define the functions of TCP's interface that lead to those of a law
+ * @prefix: prefix of their names
+ * @law: a constant struct hop_cc_law
+ */
+#define HOP_CC_EVENTS(prefix, law)						\
+	static void prefix##_tx_start(struct sock *sk)				\
+	{									\
+		hop_cc_resume(sk, &(law));					\
+	}									\
+	static void prefix##_cwnd_event(struct sock *sk, enum tcp_ca_event ev)	\
+	{									\
+		if (ev == CA_EVENT_TX_START)					\
+			prefix##_tx_start(sk);					\
+		else								\
+			hop_cc_event(sk, ev, &(law));				\
+	}									\
+	static void prefix##_set_state(struct sock *sk, u8 new_state)		\
+	{									\
+		hop_cc_set_state(sk, new_state, &(law));			\
+	}
+
+/* The same, with cong_control(), for a law that owns the window. */
+#define HOP_CC_LAW(prefix, law)							\
+	static void prefix##_cong_control(struct sock *sk, const struct rate_sample *rs) \
+	{									\
+		hop_cc_ack(sk, rs, &(law));					\
+	}									\
+	compat_adapt_cong_control(prefix##_cong_control)			\
+	HOP_CC_EVENTS(prefix, law)
+
+/* Members of struct tcp_congestion_ops, with the functions of HOP_CC_EVENTS() or HOP_CC_LAW(). */
+#define HOP_CC_EVENTS_OPS(prefix)						\
+	compat_cc_events(prefix##_cwnd_event, prefix##_tx_start),		\
+	.set_state	= prefix##_set_state,					\
+	.owner		= THIS_MODULE
+
+#define HOP_CC_LAW_OPS(prefix)							\
+	.cong_control	= compat_cong_control(prefix##_cong_control),		\
+	HOP_CC_EVENTS_OPS(prefix)
+
+/* The stack's Reno under a name of its own, which getsockopt() and ss show. */
+#define HOP_CC_RENO(name_, ...) {						\
+	.ssthresh	= tcp_reno_ssthresh,					\
+	.cong_avoid	= tcp_reno_cong_avoid,					\
+	.undo_cwnd	= tcp_reno_undo_cwnd,					\
+	.flags		= TCP_CONG_NON_RESTRICTED,				\
+	.owner		= THIS_MODULE,						\
+	.name		= name_,						\
+	__VA_ARGS__								\
+}
+
+/**
+ * struct hop_cc_ways - functions that a connection switches between
+ * @on: the congestion control; its init() starts the connection
+ * @reno: the fallback
+ * @asking: Reno until the peer's carrier has answered. It is not registered, and has the name of
+ *	@on because nothing has fallen back yet: programs such as iperf3 read the name as soon as
+ *	they have set it
+ */
+struct hop_cc_ways {
+	const struct tcp_congestion_ops *on;
+	const struct tcp_congestion_ops *reno;
+	const struct tcp_congestion_ops *asking;
+};
+
+/**
+ * enum hop_cc_peer - what a carrier knows of the peer
+ * @HOP_CC_PEER_UNKNOWN: it was asked and has not answered
+ * @HOP_CC_PEER_SUPPORTED: it takes part
+ * @HOP_CC_PEER_UNSUPPORTED: it does not
+ */
+enum hop_cc_peer {
+	HOP_CC_PEER_UNKNOWN,
+	HOP_CC_PEER_SUPPORTED,
+	HOP_CC_PEER_UNSUPPORTED,
+};
+
+/**
+ * hop_cc_choose() - choose the functions of a connection, after its carrier was asked
+ * @sk: a TCP socket
+ * @ways: functions to choose from
+ * @peer: the carrier's answer
+ *
+ * Context: socket lock held; in init() where the carrier has no flow, and in pkts_acked() of
+ * @ways->asking.
+ */
+static inline void hop_cc_choose(struct sock *sk, const struct hop_cc_ways *ways,
+				 enum hop_cc_peer peer)
+{
+	if (peer == HOP_CC_PEER_UNSUPPORTED) {
+		hop_stack_set_cc(sk, ways->reno);
+		return;
+	}
+	hop_stack_set_cc(sk, peer == HOP_CC_PEER_SUPPORTED ? ways->on : ways->asking);
+}
+
+/**
+ * hop_cc_repair_pkts() - bound a window during loss recovery by PRR's rule
+ * @sk: a TCP socket
+ * @cwnd_pkts: the law's window, packets
+ * @acked_pkts: packets that the current ACK delivered; 0 in lost()
+ *
+ * The stack applies PRR only to congestion controls without a cong_control(). If one of its timers
+ * detects a loss, it retransmits before cong_control() runs: lost() sets this window, too.
+ *
+ * Context: socket lock held, in TCP_CA_Recovery or on the way to it.
+ * Return: packets, at least 1.
+ */
+static inline u32 hop_cc_repair_pkts(struct sock *sk, u32 cwnd_pkts, u32 acked_pkts)
+{
+	const u32 most_pkts = hop_repair_pkts(sk, acked_pkts);
+
+	return max(min(cwnd_pkts, most_pkts), hop_repair_least_pkts(tcp_sk(sk)));
+}
+
+/**
+ * struct hop_cc_shown - values of a connection that ss shows
+ * @bytes_ps: as bw: a rate
+ * @rtt_us: as mrtt: a time
+ * @gain: as pacing_gain, << HOP_CC_INFO_SHIFT
+ * @state: as cwnd_gain, << HOP_CC_INFO_SHIFT
+ */
+struct hop_cc_shown {
+	u64 bytes_ps;
+	u32 rtt_us;
+	u32 gain;
+	u32 state;
+};
+
+/* Is ss asking for the structure @attr? It asks for Vegas's, and finds the type of what comes. */
+static inline bool hop_cc_is_asked(u32 ext, int attr)
+{
+	return ext & (1 << (attr - 1) | 1 << (INET_DIAG_VEGASINFO - 1));
+}
+
+/**
+ * hop_cc_show() - fill in get_info()'s result
+ * @shown: the values
+ * @attr: result: type of the attribute
+ * @info: result: the attribute
+ *
+ * union tcp_cc_info has three structures, and neither the kernel nor ss has a way to add one: of
+ * Vegas's, DCTCP's and BBR's, the last has enough members. struct tcp_info has the stack's own
+ * values alone.
+ *
+ * Context: any; ss calls get_info() without the socket lock.
+ * Return: bytes of the attribute.
+ */
+static inline size_t hop_cc_show(const struct hop_cc_shown *shown, int *attr,
+				 union tcp_cc_info *info)
+{
+	info->bbr = (struct tcp_bbr_info){
+		.bbr_bw_lo = (u32)shown->bytes_ps,
+		.bbr_bw_hi = shown->bytes_ps >> 32,
+		.bbr_min_rtt = shown->rtt_us,
+		.bbr_pacing_gain = shown->gain,
+		.bbr_cwnd_gain = shown->state,
+	};
+	*attr = INET_DIAG_BBRINFO;
+	return sizeof(info->bbr);
+}
+
+/**
+ * struct hop_cc_gain - a knob that the law reads in its fixed point
+ * @ppm: the value as written, millionths
+ * @value: the same << HOP_WND_SHIFT
+ */
+struct hop_cc_gain {
+	unsigned int ppm;
+	u32 value;
+};
+
+#define HOP_CC_GAIN(ppm_) { .ppm = (ppm_), .value = HOP_WND_OF_PPM(ppm_) }
+
+/* proc_handler of a struct hop_cc_gain */
+static inline int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len,
+				  loff_t *pos)
+{
+	struct hop_cc_gain *gain = container_of(table->data, struct hop_cc_gain, ppm);
+	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
+
+	if (!err && write)
+		WRITE_ONCE(gain->value, hop_wnd_of_ppm(READ_ONCE(gain->ppm)));
+	return err;
+}
+
+/**
+ * struct hop_cc - a congestion control as a module
+ * @ops: its functions, which its users choose
+ * @reno: the fallback, whose name includes the name of @ops; NULL: none. setsockopt() must accept
+ *	the name that getsockopt() returns, so it is registered, too
+ * @hook: changes packets of its sockets; NULL: it does not
+ * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
+ * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
+ * @knob_count: number of sysctls, without the empty entry
+ * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl
+ * @defaults_bytes: their size
+ */
+struct hop_cc {
+	struct tcp_congestion_ops *ops;
+	struct tcp_congestion_ops *reno;
+	const struct hop_hook_cc *hook;
+	unsigned int *net_id;
+	const struct ctl_table *knobs;
+	unsigned int knob_count;
+	const void *defaults;
+	size_t defaults_bytes;
+};
+
+/* Context: process. Return: 0, or the error of the registration. */
+static inline int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
+{
+	struct hop_sysctl *hs = net_generic(net, *cc->net_id);
+	int err;
+
+	memcpy(hs + 1, cc->defaults, cc->defaults_bytes);
+	err = hop_sysctl_start(net, hs, cc->knobs, cc->knob_count, hs);
+	if (err || !cc->hook)
+		return err;
+	err = hop_hook_start_cc(net, cc->hook);
+	if (err)
+		hop_sysctl_stop(hs);
+	return err;
+}
+
+/* Context: process. A grace period passes before the module's code is freed. */
+static inline void hop_cc_leave_net(struct net *net, const struct hop_cc *cc)
+{
+	if (cc->hook)
+		hop_hook_stop_cc(net, cc->hook);
+}
+
+/* Context: process. */
+static inline void hop_cc_stop_net(struct net *net, const struct hop_cc *cc)
+{
+	hop_sysctl_stop(net_generic(net, *cc->net_id));
+}
+
+/* Context: process. Every socket that uses the module holds a reference, so no socket is left. */
+static inline void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets)
+{
+	tcp_unregister_congestion_control(cc->ops);
+	if (cc->reno)
+		tcp_unregister_congestion_control(cc->reno);
+	unregister_pernet_subsys(nets);
+}
+
+/* Context: process. Return: 0, or the error of the registration. */
+static inline int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets)
+{
+	int err = register_pernet_subsys(nets);
+
+	if (err)
+		return err;
+	if (cc->reno)
+		err = tcp_register_congestion_control(cc->reno);
+	if (err)
+		goto no_reno;
+	err = tcp_register_congestion_control(cc->ops);
+	if (!err)
+		return 0;
+	if (cc->reno)
+		tcp_unregister_congestion_control(cc->reno);
+no_reno:
+	unregister_pernet_subsys(nets);
+	return err;
+}
+
+/**
+ * HOP_CC_MODULE() - define the start and the end of a congestion control's module
+ * @prefix: prefix of the functions' names
+ * @cc: a constant struct hop_cc
+ * @net_type: type of its state in a network namespace
+ * @sock_type: type of its state in a socket
+ */
+#define HOP_CC_MODULE(prefix, cc, net_type, sock_type)				\
+	static int __net_init prefix##_net_init(struct net *net)		\
+	{									\
+		return hop_cc_start_net(net, &(cc));				\
+	}									\
+	static void __net_exit prefix##_net_pre_exit(struct net *net)		\
+	{									\
+		hop_cc_leave_net(net, &(cc));					\
+	}									\
+	static void __net_exit prefix##_net_exit(struct net *net)		\
+	{									\
+		hop_cc_stop_net(net, &(cc));					\
+	}									\
+	static struct pernet_operations prefix##_net_ops = {			\
+		.init		= prefix##_net_init,				\
+		.pre_exit	= prefix##_net_pre_exit,			\
+		.exit		= prefix##_net_exit,				\
+		.id		= &prefix##_net_id,				\
+		.size		= sizeof(net_type),				\
+	};									\
+	static int __init prefix##_register(void)				\
+	{									\
+		BUILD_BUG_ON(offsetof(net_type, sysctl));			\
+		BUILD_BUG_ON(sizeof(sock_type) > ICSK_CA_PRIV_SIZE);		\
+		return hop_cc_register(&(cc), &prefix##_net_ops);		\
+	}									\
+	static void __exit prefix##_unregister(void)				\
+	{									\
+		hop_cc_unregister(&(cc), &prefix##_net_ops);			\
+	}									\
+	module_init(prefix##_register);						\
+	module_exit(prefix##_unregister);					\
+	MODULE_LICENSE("GPL");							\
+	MODULE_VERSION(HOPCC_VERSION)
+
+#endif /* HOPCC_CORE_HOP_CC_H */

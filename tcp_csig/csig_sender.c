@@ -3,12 +3,6 @@
 
 #include "csig_sender.h"
 
-u64 tcsig_of_ppm(u32 ppm)
-{
-	/* 2^32 * 2^24 */
-	return div_u64(((u64)ppm << TCSIG_SHIFT) + TCSIG_PPM / 2, TCSIG_PPM);
-}
-
 void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 {
 	*v = (struct tcsig_vars){

@@ -89,7 +89,6 @@
 
 #define TCSIG_SHIFT		HOP_WND_SHIFT
 #define TCSIG_ONE		HOP_WND_ONE
-#define TCSIG_PPM		1000000U
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
@@ -213,7 +212,7 @@
  * @gain: factor of @ai, tcsig_gain()
  * @least: minimum window, packets << TCSIG_SHIFT; at least TCSIG_WND_MIN
  * @long_rtt_ns: tcsig_long_rtt_ns(): the RTT, ns; 0: it is not long
- * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to TCSIG_PPM
+ * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to HOP_PPM
  * @hop: the delay is that of a hop; otherwise of the whole path
  */
 struct tcsig_params {
@@ -313,14 +312,6 @@ struct tcsig_ack {
 };
 
 /**
- * tcsig_of_ppm() - convert packets to the algorithm's fixed point
- * @ppm: millionths of a packet
- *
- * Return: packets << TCSIG_SHIFT, rounded to the nearest value.
- */
-u64 tcsig_of_ppm(u32 ppm);
-
-/**
  * tcsig_free() - convert a bandwidth to a window
  * @kbit_ps: min(ABW)
  * @rtt_us: RTT, microseconds
@@ -367,7 +358,7 @@ static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
 static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 {
 	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
-	const u64 beta_cw = div_u64(cw * p->beta_ppm, TCSIG_PPM);
+	const u64 beta_cw = div_u64(cw * p->beta_ppm, HOP_PPM);
 	const u64 excess_ns = delay_ns - p->target_ns;
 	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
 
@@ -622,7 +613,7 @@ static inline u64 tcsig_room(u64 cw, const struct tcsig_params *p, u64 delay_ns)
  *
  * Return: the larger window, at most TCSIG_WND_MAX.
  */
-static __always_inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
+static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
 {
 	/* 2^24 * 10^2 * 2^15 < 2^46 */
 	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
@@ -673,9 +664,9 @@ static inline void tcsig_shares_turn(struct tcsig_shares *s)
  */
 static inline u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
 {
-	const u32 used_ppm = TCSIG_PPM - min(share_ppm, TCSIG_SHARE_MAX_PPM);
+	const u32 used_ppm = HOP_PPM - min(share_ppm, TCSIG_SHARE_MAX_PPM);
 	/* 2^44 * 10^6 < 2^64 */
-	const u64 all = div_u64(cw * TCSIG_PPM, used_ppm);
+	const u64 all = div_u64(cw * HOP_PPM, used_ppm);
 
 	return min3(all, cw + free, TCSIG_WND_MAX);
 }
@@ -834,7 +825,7 @@ static inline void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a,
 		v->stage = TCSIG_STEADY;
 }
 
-static __always_inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
+static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
 				       const struct tcsig_ack *a)
 {
 	if (v->stage == TCSIG_JUMP && a->has_free)
@@ -945,7 +936,7 @@ static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig
  *
  * Return: as tcsig_receive().
  */
-static __always_inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
+static inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
 						const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
@@ -966,7 +957,7 @@ static __always_inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
  *
  * Return: true if the ACK ended a round.
  */
-static __always_inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
+static inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
 					  const struct tcsig_ack *a)
 {
 	const u64 worst_ns = v->worst_ns;

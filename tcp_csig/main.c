@@ -6,21 +6,11 @@
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
  */
-#include <linux/inet_diag.h>
-#include <linux/module.h>
-#include <hopcc/lib/hop_peek.h>
-#include <hopcc/lib/hop_version.h>
-#include <hopcc/core/hop_sock.h>
-#include <net/netns/generic.h>
-
 #include "tcp_csig.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 #include "signals.h"
-
-/* ss shows a gain in 1/256. */
-#define TCSIG_INFO_SHIFT	8
 
 static unsigned int tcsig_net_id;
 
@@ -31,15 +21,15 @@ static struct tcsig_net *tcsig_net(const struct net *net)
 
 static struct tcsig_params tcsig_path_params(struct tcsig_sock *cs)
 {
-	const struct tcsig_net *cn = cs->net;
-	const u64 target_ns = tcsig_e2e_target_ns(READ_ONCE(cn->e2e_target_ns),
+	const struct tcsig_knobs *k = &cs->net->knobs;
+	const u64 target_ns = tcsig_e2e_target_ns(READ_ONCE(k->e2e_target_ns),
 						  tcsig_round_small(&cs->v));
 
 	return (struct tcsig_params){
 		.target_ns = tcsig_jitter_target_ns(target_ns, cs->jitter_ns),
-		.ai = READ_ONCE(cn->ai.value),
+		.ai = READ_ONCE(k->ai.value),
 		.least = TCSIG_E2E_WND_MIN,
-		.beta_ppm = READ_ONCE(cn->beta_ppm),
+		.beta_ppm = READ_ONCE(k->beta_ppm),
 	};
 }
 
@@ -50,11 +40,11 @@ static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *c
 
 	if (cs->v.cw >= TCSIG_FLIGHT_PKTS * TCSIG_ONE || least_us == ~0U)
 		return rtt_us;
-	return tcsig_hold_rtt_us(least_us, rtt_us, READ_ONCE(cs->net->target_ns));
+	return tcsig_hold_rtt_us(least_us, rtt_us, READ_ONCE(cs->net->knobs.target_ns));
 }
 
 /* Once a round. */
-static __always_inline void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
+static void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
 {
 	cs->reported->round_cw = cs->v.cw;
 	cs->reported->round_rtt_us = tcsig_window_rtt_us(sk, cs);
@@ -62,10 +52,10 @@ static __always_inline void tcsig_note_round(const struct sock *sk, struct tcsig
 }
 
 /* Only for a round with an ACK that may change the window: most of the work of a round. */
-static __always_inline void tcsig_find_period(const struct tcsig_sock *cs)
+static void tcsig_find_period(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
-	const u32 target_ns = READ_ONCE(cs->net->target_ns);
+	const u32 target_ns = READ_ONCE(cs->net->knobs.target_ns);
 
 	reported->period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
 	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us, target_ns);
@@ -76,20 +66,20 @@ static __always_inline void tcsig_find_period(const struct tcsig_sock *cs)
 static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
-	const struct tcsig_net *cn = cs->net;
+	const struct tcsig_knobs *k = &cs->net->knobs;
 	u64 target_ns;
 
 	if (reported->round_cw)
 		tcsig_find_period(cs);
-	target_ns = tcsig_hop_target_ns(READ_ONCE(cn->target_ns), reported->period_ns,
+	target_ns = tcsig_hop_target_ns(READ_ONCE(k->target_ns), reported->period_ns,
 					(u64)reported->round_rtt_us * NSEC_PER_USEC);
 	return (struct tcsig_params){
 		.target_ns = target_ns,
-		.ai = READ_ONCE(cn->ai.value),
+		.ai = READ_ONCE(k->ai.value),
 		.gain = reported->gain,
 		.least = TCSIG_WND_MIN,
 		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
-		.beta_ppm = READ_ONCE(cn->beta_ppm),
+		.beta_ppm = READ_ONCE(k->beta_ppm),
 		.hop = true,
 	};
 }
@@ -104,13 +94,13 @@ static bool tcsig_asks(const struct tcsig_sock *cs)
 }
 
 /* The latest delays are more than half the target: the path has a queue. */
-static inline bool tcsig_meets_queue(const struct tcsig_sock *cs)
+static bool tcsig_meets_queue(const struct tcsig_sock *cs)
 {
 	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) >
-			  READ_ONCE(cs->net->target_ns) / 2;
+			  READ_ONCE(cs->net->knobs.target_ns) / 2;
 }
 
-static __always_inline u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
+static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	u32 pkts;
 
@@ -122,65 +112,15 @@ static __always_inline u32 tcsig_burst_pkts(const struct sock *sk, const struct 
 	return pkts;
 }
 
-static noinline void tcsig_look_up_line(const struct sock *sk, struct tcsig_sock *cs)
+/* Once a round. */
+static void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
 {
-	const u32 changes = hop_speed_changes();
-	const struct net_device *dev = hop_sock_dev(sk);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
 	cs->line_mbit = speed.limits ? speed.mbit : 0;
-	if (!cs->reported)
-		return;
-	cs->reported->dev = dev;
-	cs->reported->speed_changes = changes;
-	cs->reported->set.cw = 0;
 }
 
-/* Once a round. */
-static inline void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
-{
-	const struct tcsig_reported *reported = cs->reported;
-
-	if (!reported || reported->dev != hop_sock_dev(sk) ||
-	    reported->speed_changes != hop_speed_changes())
-		tcsig_look_up_line(sk, cs);
-}
-
-/*
- * Return: true if the socket has the values that the algorithm's state would set. In TCSIG_SEEK
- * they also depend on the carrier.
- */
-static __always_inline bool tcsig_is_set(const struct sock *sk, const struct tcsig_sock *cs,
-					 u32 rtt_us)
-{
-	const unsigned long pace_bytes_ps = sk->sk_pacing_rate;
-	const struct tcsig_set *set = &cs->reported->set;
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return set->cw == cs->v.cw && cs->v.stage != TCSIG_SEEK && set->rtt_us == rtt_us &&
-	       set->mss_bytes == tp->mss_cache && set->doubles == tcsig_doubles(&cs->v) &&
-	       set->cwnd_pkts == tcp_snd_cwnd(tp) && set->gso_segs == sk->sk_gso_max_segs &&
-	       set->pace_bytes_ps == pace_bytes_ps &&
-	       pace_bytes_ps < READ_ONCE(sk->sk_max_pacing_rate);
-}
-
-static __always_inline void tcsig_note_set(const struct sock *sk, const struct tcsig_sock *cs,
-					   u32 rtt_us)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	cs->reported->set = (struct tcsig_set){
-		.cw = cs->v.cw,
-		.pace_bytes_ps = sk->sk_pacing_rate,
-		.rtt_us = rtt_us,
-		.mss_bytes = tp->mss_cache,
-		.cwnd_pkts = tcp_snd_cwnd(tp),
-		.gso_segs = sk->sk_gso_max_segs,
-		.doubles = tcsig_doubles(&cs->v),
-	};
-}
-
-static __always_inline void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const u64 line_bytes_ps =
 		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
@@ -189,52 +129,34 @@ static __always_inline void tcsig_set_pace(struct sock *sk, const struct tcsig_s
 	hop_stack_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, mss_bytes, rtt_us), line_bytes_ps);
 }
 
-/*
- * Sets window, within two bounds, maximum GSO size and pacing rate from the algorithm's state. The
- * compiler inlines it with all that it calls where an ACK sets no other limit: this saves 30
- * instructions.
- */
-static __always_inline void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs,
-					     u32 least_pkts, u32 most_pkts)
+/* Sets window, maximum GSO size and pacing rate from the algorithm's state. */
+static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 cwnd_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_us = tcp_min_rtt(tp);
 
 	if (rtt_us == ~0U)
 		rtt_us = tp->srtt_us >> 3;
-	if (cs->reported && most_pkts == U32_MAX && tcsig_is_set(sk, cs, rtt_us))
-		return;
-	hop_stack_set_cwnd(sk, max(min(hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS), most_pkts),
-			     least_pkts));
+	hop_stack_set_cwnd(sk, cwnd_pkts);
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
-	if (!rtt_us)
-		return;
-	tcsig_set_pace(sk, cs, rtt_us);
-	if (!cs->reported)
-		return;
-	tcsig_note_set(sk, cs, rtt_us);
-	/*
-	 * The limit during a recovery is not the algorithm's, so the values must be set again
-	 * afterwards.
-	 */
-	if (most_pkts != U32_MAX)
-		cs->reported->set.cw = 0;
+	if (rtt_us)
+		tcsig_set_pace(sk, cs, rtt_us);
 }
 
-static noinline void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs)
+static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs)
 {
-	tcsig_set_socket(sk, cs, 1, U32_MAX);
+	tcsig_set_socket(sk, cs, hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS));
 }
 
 /*
  * In a recovery. @acked_pkts: packets that this ACK delivered. The first retransmission must not
  * wait for packets that the last cut left in flight, and that may be lost as well.
  */
-static noinline void tcsig_repair(struct sock *sk, const struct tcsig_sock *cs, u32 acked_pkts)
+static void tcsig_repair(struct sock *sk, const struct tcsig_sock *cs, u32 acked_pkts)
 {
-	const u32 most_pkts = hop_repair_pkts(sk, acked_pkts);
+	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
 
-	tcsig_set_socket(sk, cs, hop_repair_least_pkts(tcp_sk(sk)), most_pkts);
+	tcsig_set_socket(sk, cs, hop_cc_repair_pkts(sk, cwnd_pkts, acked_pkts));
 }
 
 static void tcsig_init(struct sock *sk)
@@ -263,35 +185,34 @@ static void tcsig_release(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
-	/* A socket may close before init(). */
-	if (!inet_csk(sk)->icsk_ca_initialized)
+	if (!hop_cc_has_started(sk))
 		return;
 	tcsig_close(sk, cs);
 	hop_stack_restore_bursts(sk);
 }
 
 /* Return: the bottleneck if another path could avoid it, otherwise 0. */
-static u32 tcsig_core(const struct tcsig_net *cn, u32 locator)
+static u32 tcsig_core(const struct tcsig_knobs *k, u32 locator)
 {
 	struct tcsig_edge edge[TCSIG_EDGES];
 	u32 i;
 
 	for (i = 0; i < TCSIG_EDGES; i++) {
-		edge[i].value = READ_ONCE(cn->edge[2 * i]);
-		edge[i].mask = READ_ONCE(cn->edge[2 * i + 1]);
+		edge[i].value = READ_ONCE(k->edge[2 * i]);
+		edge[i].mask = READ_ONCE(k->edge[2 * i + 1]);
 	}
 	return tcsig_is_core(edge, locator) ? locator : 0;
 }
 
 /* Section 8.2.1: chooses another hash and so, where paths are chosen by hashes, another path. */
-static noinline void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
+static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
 				       const struct tcsig_ack *a, u32 round_least_ns, bool turned)
 {
 	/* The only parameter that counts here; the others need not be in memory for each ACK. */
 	const struct tcsig_params p = { .target_ns = target_ns };
-	const u32 wanted = READ_ONCE(cs->net->move_rounds);
+	const u32 wanted = READ_ONCE(cs->net->knobs.move_rounds);
 	struct tcsig_reported *reported = cs->reported;
-	const u32 core = tcsig_core(cs->net, reported->locator);
+	const u32 core = tcsig_core(&cs->net->knobs, reported->locator);
 
 	if (turned)
 		tcsig_path_round(&reported->path, &p, round_least_ns, core);
@@ -304,7 +225,7 @@ static noinline void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
 }
 
-static inline void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
+static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 				    const struct tcsig_params *p, const struct tcsig_ack *a,
 				    u32 round_least_ns, bool turned)
 {
@@ -312,11 +233,11 @@ static inline void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 
 	if (reported->path.waits && !before(tcp_sk(sk)->snd_una, reported->moved_seq))
 		tcsig_path_settle(&reported->path);
-	if (READ_ONCE(cs->net->move_rounds))
+	if (READ_ONCE(cs->net->knobs.move_rounds))
 		tcsig_choose_path(sk, cs, p->target_ns, a, round_least_ns, turned);
 }
 
-static __always_inline void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
+static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
 {
 	tcsig_find_line(sk, cs);
 	if (cs->reported)
@@ -324,13 +245,13 @@ static __always_inline void tcsig_end_round(const struct sock *sk, struct tcsig_
 }
 
 /* Return: true if an ACK with a hop's signals changes neither window nor path. */
-static inline bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
+static bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 {
-	return tcsig_is_quiet(&cs->v, a, READ_ONCE(cs->net->target_ns)) &&
-	       !cs->reported->path.waits && !READ_ONCE(cs->net->move_rounds);
+	return tcsig_is_quiet(&cs->v, a, READ_ONCE(cs->net->knobs.target_ns)) &&
+	       !cs->reported->path.waits && !READ_ONCE(cs->net->knobs.move_rounds);
 }
 
-static __always_inline void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
+static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
 					  const struct tcsig_ack *a, bool turned)
 {
 	if (turned)
@@ -340,7 +261,7 @@ static __always_inline void tcsig_end_ack(const struct sock *sk, struct tcsig_so
 }
 
 /* Inlined twice: for a hop's delay the law is shorter than for a whole path's. */
-static __always_inline void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
+static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
 					     const struct tcsig_ack *a, bool hop)
 {
 	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
@@ -358,13 +279,13 @@ static __always_inline void tcsig_receive_by(struct sock *sk, struct tcsig_sock 
 		tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
 }
 
-static noinline void tcsig_receive_path(struct sock *sk, struct tcsig_sock *cs,
+static void tcsig_receive_path(struct sock *sk, struct tcsig_sock *cs,
 					const struct tcsig_ack *a)
 {
 	tcsig_receive_by(sk, cs, a, false);
 }
 
-static __always_inline void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
+static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
 					      const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -382,7 +303,7 @@ static __always_inline void tcsig_receive_ack(struct sock *sk, struct tcsig_sock
 	if (!rs->prior_mstamp)
 		a.prior_pkts = cs->v.round_pkts - 1;
 	tcsig_read(sk, cs, rs, &a);
-	if (!READ_ONCE(cs->net->jump))
+	if (!READ_ONCE(cs->net->knobs.jump))
 		a.has_free = false;
 	if (cs->hop && tcsig_passes(cs, &a))
 		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, TCSIG_WND_MIN, &a));
@@ -396,19 +317,18 @@ static __always_inline void tcsig_receive_ack(struct sock *sk, struct tcsig_sock
  * The carrier did not know if the peer supports CSIG: the handshake was not complete, or this
  * congestion control was chosen after it. The algorithm continues with its current window.
  */
-static noinline void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
+static void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 {
 	cs->early = !tcsig_open(sk, cs);
 	if (!cs->reported)
 		return;
-	tcsig_look_up_line(sk, cs);
 	tcsig_note_round(sk, cs);
 }
 
 /*
  * With less than a flight, the timer delays the next one. A sender that waits for it is not idle.
  */
-static noinline void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
+static void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 {
 	const u64 wait_ns = hop_hold(sk, cs->v.cw, TCSIG_FLIGHT_PKTS,
 				     tcsig_window_rtt_us(sk, cs));
@@ -419,29 +339,24 @@ static noinline void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
-static void tcsig_cong_control(struct sock *sk, const struct rate_sample *rs)
+static void tcsig_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	/* The SYN-ACK is processed before init(). */
-	if (!inet_csk(sk)->icsk_ca_initialized)
-		return;
 	cs->busy_us = tp->tcp_mstamp;
-	if (unlikely(cs->early) && sk->sk_state != TCP_SYN_SENT)
+	if (cs->early && sk->sk_state != TCP_SYN_SENT)
 		tcsig_start(sk, cs);
 	tcsig_receive_ack(sk, cs, rs);
 	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
-	if (unlikely(inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery))
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		tcsig_repair(sk, cs, rs->acked_sacked);
 	else
-		tcsig_set_socket(sk, cs, 1, U32_MAX);
+		tcsig_apply(sk, cs);
 	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
 		tcsig_hold(sk, cs);
 }
-
-compat_adapt_cong_control(tcsig_cong_control)
 
 /*
  * Like other congestion controls, and without CSIG, where slow start is needed to find the
@@ -449,7 +364,7 @@ compat_adapt_cong_control(tcsig_cong_control)
  */
 static s32 tcsig_idle_us(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const u32 rounds = READ_ONCE(cs->net->idle_rounds);
+	const u32 rounds = READ_ONCE(cs->net->knobs.idle_rounds);
 	const u32 rto_us = min_t(u32, jiffies_to_usecs(inet_csk(sk)->icsk_rto), S32_MAX);
 
 	if (!cs->hop || !rounds)
@@ -480,13 +395,12 @@ static bool tcsig_is_new_transfer(const struct sock *sk, const struct tcsig_sock
 	return hop_idle_us(tcp_sk(sk), cs->busy_us) >= tcsig_idle_us(sk, cs);
 }
 
-static void tcsig_tx_start(struct sock *sk)
+static void tcsig_resume(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
-	if (!inet_csk(sk)->icsk_ca_initialized || tcp_sk(sk)->packets_out)
+	if (tcp_sk(sk)->packets_out)
 		return;
-	hop_stack_bound_cwnd(sk);
 	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
 	if (cs->reported)
@@ -501,16 +415,10 @@ static u32 tcsig_min_tso_segs(struct sock *sk)
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
 
-	if (inet_csk(sk)->icsk_ca_initialized && !tcp_sk(sk)->packets_out &&
+	if (hop_cc_has_started(sk) && !tcp_sk(sk)->packets_out &&
 	    tcsig_is_new_transfer(sk, cs) && tcsig_asks(cs))
 		hop_stack_set_burst(sk, 1);
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
-}
-
-static void tcsig_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
-{
-	if (ev == CA_EVENT_TX_START)
-		tcsig_tx_start(sk);
 }
 
 /*
@@ -522,21 +430,14 @@ static bool tcsig_has_cut(const struct tcp_sock *tp, const struct tcsig_sock *cs
 	return new_state == TCP_CA_CWR && cs->v.cut && cs->v.round_pkts == tp->delivered;
 }
 
-/*
- * icsk_ca_state is still the old one. The window is reduced once, only from a state without loss.
- */
-static void tcsig_set_state(struct sock *sk, u8 new_state)
+/* The window is reduced once, only from a state without loss. */
+static void tcsig_lost(struct sock *sk, u8 new_state)
 {
-	const struct inet_connection_sock *icsk = inet_csk(sk);
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	const bool timeout = new_state == TCP_CA_Loss;
 
-	if (!icsk->icsk_ca_initialized || hop_is_too_big(sk, new_state))
-		return;
-	if (new_state == TCP_CA_Open)
-		cs->v.undo_cw = 0;
-	if (!timeout && (new_state < TCP_CA_CWR || icsk->icsk_ca_state >= TCP_CA_CWR))
+	if (!timeout && inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	if (tcsig_has_cut(tp, cs, new_state))
 		return;
@@ -550,6 +451,14 @@ static void tcsig_set_state(struct sock *sk, u8 new_state)
 	if (new_state == TCP_CA_Recovery)
 		tcsig_repair(sk, cs, 0);
 	trace_csig_enter(sk, &cs->v, true);
+}
+
+static void tcsig_calm(struct sock *sk, u8 new_state)
+{
+	struct tcsig_sock *cs = inet_csk_ca(sk);
+
+	if (new_state == TCP_CA_Open)
+		cs->v.undo_cw = 0;
 }
 
 /* cong_control() uses no ssthresh, so the stack never leaves slow start. */
@@ -568,84 +477,61 @@ static u32 tcsig_undo_cwnd(struct sock *sk)
 }
 
 /*
- * Read by ss without the socket lock. BBR's structure has enough members that ss prints: bw is the
- * pacing rate, mrtt the delay that is controlled, pacing_gain is cw, cwnd_gain is enum tcsig_stage,
- * plus 4 if the delay is that of the whole path.
+ * ss shows the pacing rate, the delay that is controlled, cw, and enum tcsig_stage, plus 4 if the
+ * delay is that of the whole path.
  */
 static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
-	const u64 bytes_ps = hop_peek(sk->sk_pacing_rate);
 	const u32 stage = hop_peek(cs->v.stage) + (hop_peek(cs->hop) ? 0 : 4);
+	const struct hop_cc_shown shown = {
+		.bytes_ps = hop_peek(sk->sk_pacing_rate),
+		.rtt_us = div_u64(hop_peek(cs->v.delay_ns), NSEC_PER_USEC),
+		.gain = hop_peek(cs->v.cw) >> (TCSIG_SHIFT - HOP_CC_INFO_SHIFT),
+		.state = stage << HOP_CC_INFO_SHIFT,
+	};
 
-	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
-		return 0;
-	memset(&info->bbr, 0, sizeof(info->bbr));
-	info->bbr.bbr_bw_lo = (u32)bytes_ps;
-	info->bbr.bbr_bw_hi = bytes_ps >> 32;
-	info->bbr.bbr_min_rtt = div_u64(hop_peek(cs->v.delay_ns), NSEC_PER_USEC);
-	info->bbr.bbr_pacing_gain = hop_peek(cs->v.cw) >> (TCSIG_SHIFT - TCSIG_INFO_SHIFT);
-	info->bbr.bbr_cwnd_gain = stage << TCSIG_INFO_SHIFT;
-	*attr = INET_DIAG_BBRINFO;
-	return sizeof(info->bbr);
+	return hop_cc_is_asked(ext, INET_DIAG_BBRINFO) ? hop_cc_show(&shown, attr, info) : 0;
 }
+
+static const struct hop_cc_law tcsig_law = {
+	.ack		= tcsig_acked,
+	.resume		= tcsig_resume,
+	.lost		= tcsig_lost,
+	.calm		= tcsig_calm,
+};
+
+HOP_CC_LAW(tcsig, tcsig_law)
 
 static struct tcp_congestion_ops tcsig __read_mostly = {
 	.init		= tcsig_init,
 	.release	= tcsig_release,
-	.cong_control	= compat_cong_control(tcsig_cong_control),
-	compat_cc_events(tcsig_cwnd_event, tcsig_tx_start),
 	.ssthresh	= tcsig_ssthresh,
 	.undo_cwnd	= tcsig_undo_cwnd,
-	.set_state	= tcsig_set_state,
 	.get_info	= tcsig_get_info,
 	.min_tso_segs	= tcsig_min_tso_segs,
-	.owner		= THIS_MODULE,
 	.name		= "csig",
+	HOP_CC_LAW_OPS(tcsig),
 };
 
-static int __net_init tcsig_net_init(struct net *net)
-{
-	return tcsig_sysctl_start(net, tcsig_net(net));
-}
-
-static void __net_exit tcsig_net_exit(struct net *net)
-{
-	hop_sysctl_stop(&tcsig_net(net)->sysctl);
-}
-
-static struct pernet_operations tcsig_net_ops = {
-	.init	= tcsig_net_init,
-	.exit	= tcsig_net_exit,
-	.id	= &tcsig_net_id,
-	.size	= sizeof(struct tcsig_net),
+static const struct tcsig_knobs tcsig_defaults = {
+	.target_ns = TCSIG_TARGET_DEFAULT_NS,
+	.e2e_target_ns = TCSIG_E2E_TARGET_DEFAULT_NS,
+	.beta_ppm = TCSIG_BETA_DEFAULT_PPM,
+	.ai = HOP_CC_GAIN(TCSIG_AI_DEFAULT_PPM),
+	.jump = 1,
+	.idle_rounds = TCSIG_IDLE_DEFAULT_ROUNDS,
 };
 
-static int __init tcsig_register(void)
-{
-	int err;
+static const struct hop_cc tcsig_cc = {
+	.ops		= &tcsig,
+	.net_id		= &tcsig_net_id,
+	.knobs		= tcsig_table,
+	.knob_count	= TCSIG_KNOBS,
+	.defaults	= &tcsig_defaults,
+	.defaults_bytes	= sizeof(tcsig_defaults),
+};
 
-	BUILD_BUG_ON(sizeof(struct tcsig_sock) > ICSK_CA_PRIV_SIZE);
+HOP_CC_MODULE(tcsig, tcsig_cc, struct tcsig_net, struct tcsig_sock);
 
-	err = register_pernet_subsys(&tcsig_net_ops);
-	if (err)
-		return err;
-	err = tcp_register_congestion_control(&tcsig);
-	if (err)
-		unregister_pernet_subsys(&tcsig_net_ops);
-	return err;
-}
-
-/* Every socket holds a reference to the module, so none is left. */
-static void __exit tcsig_unregister(void)
-{
-	tcp_unregister_congestion_control(&tcsig);
-	unregister_pernet_subsys(&tcsig_net_ops);
-}
-
-module_init(tcsig_register);
-module_exit(tcsig_unregister);
-
-MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Congestion control by CSIG (draft-ravi-ippm-csig-01)");
-MODULE_VERSION(HOPCC_VERSION);

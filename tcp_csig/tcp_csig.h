@@ -3,31 +3,10 @@
 #ifndef HOPCC_TCP_CSIG_TCP_CSIG_H
 #define HOPCC_TCP_CSIG_TCP_CSIG_H
 
+#include <hopcc/core/hop_cc.h>
 #include <hopcc/flow/csig_flow.h>
-#include <hopcc/lib/hop_sysctl.h>
-#include <net/tcp.h>
 
 #include "csig_sender.h"
-
-/**
- * struct tcsig_set - values that were last set in a socket, and their inputs
- * @cw: window of the algorithm; 0: nothing was set, or it depended on inputs that are not here
- * @pace_bytes_ps: pacing rate of the socket
- * @rtt_us: RTT for which it was computed
- * @mss_bytes: payload of a full packet
- * @cwnd_pkts: congestion window of the socket
- * @gso_segs: maximum GSO size of the socket
- * @doubles: tcsig_doubles()
- */
-struct tcsig_set {
-	u64 cw;
-	unsigned long pace_bytes_ps;
-	u32 rtt_us;
-	u32 mss_bytes;
-	u32 cwnd_pkts;
-	u16 gso_segs;
-	bool doubles;
-};
 
 /**
  * struct tcsig_reported - latest reports of the carrier; too large for a socket's private data
@@ -44,9 +23,6 @@ struct tcsig_set {
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
  *	including itself
  * @seeks: the connection is counted among them
- * @dev: device of tcsig_sock.line_mbit; compared, never dereferenced
- * @speed_changes: hop_speed_changes() when its rate was read
- * @set: values last set in the socket, to avoid setting them again
  * @round_cw: window at the end of the last round, as long as @period_ns and @gain are those of an
  *	earlier one; otherwise 0
  * @round_rtt_us: RTT that it referred to
@@ -63,14 +39,11 @@ struct tcsig_reported {
 	bool hop;
 	bool seeks;
 	u32 locator;
-	u32 speed_changes;
 	u32 free_kbit_ps;
 	struct tcsig_estimate estimate;
 	struct tcsig_path path;
 	u32 moved_seq;
 	u32 sharers;
-	const struct net_device *dev;
-	struct tcsig_set set;
 	u64 round_cw;
 	u64 period_ns;
 	u32 round_rtt_us;
@@ -107,18 +80,7 @@ struct tcsig_sock {
 };
 
 /**
- * struct tcsig_gain - a constant of the algorithm, set by a sysctl
- * @ppm: value as written
- * @value: the same << TCSIG_SHIFT
- */
-struct tcsig_gain {
-	unsigned int ppm;
-	u32 value;
-};
-
-/**
- * struct tcsig_net - sysctls of a netns; read without a lock
- * @sysctl: registered sysctls
+ * struct tcsig_knobs - sysctls of a netns; read without a lock
  * @target_ns: target delay of the bottleneck
  * @e2e_target_ns: target delay of the whole path
  * @beta_ppm: beta of the algorithm
@@ -127,18 +89,27 @@ struct tcsig_gain {
  * @idle_rounds: idle RTTs after which a transfer starts like a new one; 0: an RTO
  * @move_rounds: rounds above the target after which another path is tried; 0: never
  * @edge: TCSIG_EDGES pairs of value and mask
- * @seeking: number of connections that seek free bandwidth, by peer
  */
-struct tcsig_net {
-	struct hop_sysctl sysctl;
+struct tcsig_knobs {
 	unsigned int target_ns;
 	unsigned int e2e_target_ns;
 	unsigned int beta_ppm;
-	struct tcsig_gain ai;
+	struct hop_cc_gain ai;
 	u8 jump;
 	unsigned int idle_rounds;
 	unsigned int move_rounds;
 	int edge[2 * TCSIG_EDGES];
+};
+
+/**
+ * struct tcsig_net - state of a netns
+ * @sysctl: registered sysctls
+ * @knobs: values of the sysctls
+ * @seeking: number of connections that seek free bandwidth, by peer
+ */
+struct tcsig_net {
+	struct hop_sysctl sysctl;
+	struct tcsig_knobs knobs;
 	atomic_t seeking[1 << TCSIG_PEER_BITS];
 };
 
@@ -168,6 +139,7 @@ static inline u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs,
 }
 
 /* sysctl.c */
-int tcsig_sysctl_start(struct net *net, struct tcsig_net *cn);
+#define TCSIG_KNOBS 8
+extern const struct ctl_table tcsig_table[TCSIG_KNOBS + 1];
 
 #endif /* HOPCC_TCP_CSIG_TCP_CSIG_H */

@@ -75,42 +75,38 @@ struct hpccpp_config {
 };
 
 /**
- * struct hpccpp_base - values from which the algorithm's parameters are computed
- * @rate_bytes_ps: line rate; 0: not known
+ * struct hpccpp_path - what is known of a connection's path
+ * @rate_bytes_ps: line rate, at least 1
  * @port_bytes_ps: rate of the path's slowest port; 0: not known
  * @t_ns: T, within HPCC_T_MIN_NS and HPCC_T_MAX_NS
- * @eta_ppm: target utilisation
- * @max_stage: maxStage
  * @flows: N, at least 1
- * @hold: after an incast has paused a flow, also reduce Wc
  */
-struct hpccpp_base {
+struct hpccpp_path {
 	u64 rate_bytes_ps;
 	u64 port_bytes_ps;
 	u32 t_ns;
-	u32 eta_ppm;
-	u32 max_stage;
 	u32 flows;
-	bool hold;
 };
 
 /**
  * hpccpp_set_params() - compute the algorithm's parameters
  * @p: result
- * @b: values from which they are computed; the rate is at least 1
+ * @c: the sysctls
+ * @path: the path
  */
-static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_base *b)
+static inline void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_config *c,
+				     const struct hpccpp_path *path)
 {
-	p->t_ns = b->t_ns;
+	p->t_ns = path->t_ns;
 	/* 10^6 * 2^20 < 2^64 */
-	p->eta = div_u64((u64)b->eta_ppm << HPCC_U_SHIFT, HPCC_PPM);
-	p->max_stage = b->max_stage;
-	p->hold = b->hold;
-	p->wnd_max_bytes = hpcc_bdp_bytes(b->rate_bytes_ps, b->t_ns);
+	p->eta = div_u64((u64)READ_ONCE(c->eta_ppm) << HPCC_U_SHIFT, HPCC_PPM);
+	p->max_stage = READ_ONCE(c->max_stage);
+	p->hold = READ_ONCE(c->hold);
+	p->wnd_max_bytes = hpcc_bdp_bytes(path->rate_bytes_ps, path->t_ns);
 	p->wnd_init_bytes = p->wnd_max_bytes;
-	if (b->port_bytes_ps && b->port_bytes_ps < b->rate_bytes_ps)
-		p->wnd_init_bytes = hpcc_bdp_bytes(b->port_bytes_ps, b->t_ns);
-	p->wnd_ai = hpcc_wnd_ai(p->wnd_init_bytes, p->eta, b->flows);
+	if (path->port_bytes_ps && path->port_bytes_ps < path->rate_bytes_ps)
+		p->wnd_init_bytes = hpcc_bdp_bytes(path->port_bytes_ps, path->t_ns);
+	p->wnd_ai = hpcc_wnd_ai(p->wnd_init_bytes, p->eta, path->flows);
 }
 
 /**
@@ -332,7 +328,7 @@ static inline enum hpcc_received hpccpp_receive_part(struct hpcc_vars *v,
 static inline enum hpcc_received hpccpp_receive(struct hpcc_vars *v, const struct hpcc_params *p,
 						const struct int_answer *a, u32 snd_nxt, u64 now_ns)
 {
-	if (likely(a->kind == INT_ANSWER_RECORDS))
+	if (a->kind == INT_ANSWER_RECORDS)
 		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
 	return hpccpp_receive_part(v, p, a, snd_nxt, now_ns);
 }
@@ -363,7 +359,7 @@ struct hpccpp_blind {
  */
 static inline bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received)
 {
-	if (likely(received == HPCC_RECEIVED_NEW)) {
+	if (received == HPCC_RECEIVED_NEW) {
 		*b = (struct hpccpp_blind){ .counted = true, .measured = true };
 		return false;
 	}

@@ -742,17 +742,19 @@ static void burst_test(struct kunit *test)
 /* The parameters by the knobs' defaults for 10 Gbit/s, T 100 us, and a port of this rate. */
 static struct hpcc_params params_of_port(u64 port_bytes_ps)
 {
-	const struct hpccpp_base base = {
+	const struct hpccpp_config config = {
+		.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
+		.max_stage = HPCCPP_STAGE_DEFAULT,
+	};
+	const struct hpccpp_path path = {
 		.rate_bytes_ps = 1250000000,
 		.port_bytes_ps = port_bytes_ps,
 		.t_ns = 100000,
-		.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
-		.max_stage = HPCCPP_STAGE_DEFAULT,
 		.flows = HPCCPP_FLOWS_DEFAULT,
 	};
 	struct hpcc_params p;
 
-	hpccpp_set_params(&p, &base);
+	hpccpp_set_params(&p, &config, &path);
 	return p;
 }
 

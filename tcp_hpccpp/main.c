@@ -9,17 +9,10 @@
  * to Reno.
  */
 #include <linux/hash.h>
-#include <linux/inet_diag.h>
-#include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <hopcc/lib/hop_peek.h>
-#include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_sock.h>
 #include <net/ipv6.h>
-#include <net/netns/generic.h>
-#include <net/tcp.h>
 
 #include "tcp_hpccpp.h"
 
@@ -32,31 +25,6 @@
  * after each loss.
  */
 #define HPCCPP_RENO_PACING	2
-
-/* ss shows a gain in 1/256. */
-#define HPCCPP_INFO_GAIN_SHIFT	8
-
-/**
- * struct hpccpp_set - values that were last set in a socket, and their inputs
- * @wnd_bytes: W; 0: nothing was set, or inputs that are not here have changed
- * @mss_bytes: payload of a full packet
- * @tcp_hdr_bytes: tcp_header_len of the socket
- * @ext_hdr_bytes: icsk_ext_hdr_len of the socket
- * @limit: hpccpp_limit() for @burst_pkts
- * @held: hpccpp_is_held()
- * @burst_pkts: maximum GSO size of the socket
- * @route_caps: features of its route
- */
-struct hpccpp_set {
-	u32 wnd_bytes;
-	u32 mss_bytes;
-	u16 tcp_hdr_bytes;
-	u16 ext_hdr_bytes;
-	u16 burst_pkts;
-	u8 limit;
-	bool held;
-	netdev_features_t route_caps;
-};
 
 /**
  * struct hpccpp_seen - inputs of the algorithm's parameters when they were computed last
@@ -82,14 +50,10 @@ struct hpccpp_seen {
  * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
  * @syn_rtt_ns: RTT of the SYN; 0: not known
- * @base: values from which @p was computed
- * @seen: inputs of @base, to avoid computing it for each ACK
- * @net: sysctls of the netns
- * @dev: device of @speed; compared, never dereferenced
- * @speed_changes: hop_speed_changes() when @speed was read
+ * @seen: inputs of @p, to avoid computing it for each ACK
+ * @net: state of the netns
  * @asked_kind: kind of answer in the last request
  * @asked_wnd_bytes: W in the last request
- * @set: values last set in the socket, to avoid setting them again
  * @speed: rate of the socket's device; read once per round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: congestion window that was set last
@@ -101,6 +65,7 @@ struct hpccpp_seen {
  * @reno: the connection has fallen back to Reno
  * @fresh: no data was sent yet
  * @asked_seldom: int_ask.seldom of the last request
+ * @held: hpccpp_is_held() when the socket was set
  */
 struct hpccpp_law {
 	struct hpcc_vars v;
@@ -111,14 +76,10 @@ struct hpccpp_law {
 	u32 burst_pkts;
 	u64 undo_wnd;
 	u64 syn_rtt_ns;
-	struct hpccpp_base base;
 	struct hpccpp_seen seen;
 	struct hpccpp_net *net;
-	const struct net_device *dev;
-	u32 speed_changes;
 	u32 asked_kind;
 	u32 asked_wnd_bytes;
-	struct hpccpp_set set;
 	struct hop_speed speed;
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
@@ -130,6 +91,7 @@ struct hpccpp_law {
 	bool reno;
 	bool fresh;
 	bool asked_seldom;
+	bool held;
 };
 
 /*
@@ -148,9 +110,10 @@ struct hpccpp_sock {
 };
 
 static unsigned int hpccpp_net_id;
-static struct tcp_congestion_ops hpccpp;
-static struct tcp_congestion_ops hpccpp_reno;
-static struct tcp_congestion_ops hpccpp_asking;
+static const struct hop_cc_ways hpccpp_ways;
+
+/* Protects the starting flows of all network namespaces. */
+static DEFINE_SPINLOCK(hpccpp_start_lock);
 
 static struct hpccpp_net *hpccpp_net(const struct sock *sk)
 {
@@ -237,7 +200,7 @@ static u32 hpccpp_flows(const struct hpccpp_law *law)
 }
 
 /* Return: true if no input of the algorithm's parameters has changed. */
-static inline bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
+static bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const struct hpccpp_seen *s = &law->seen;
 
@@ -263,55 +226,30 @@ static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
 	smp_rmb();
 }
 
-/* Return: true if the values are the same as those in @base. */
-static inline bool hpccpp_is_as_before(const struct sock *sk, const struct hpccpp_law *law)
-{
-	const struct hpccpp_config *c = &law->net->config;
-	const struct hpccpp_base *b = &law->base;
-
-	return b->rate_bytes_ps == hpccpp_line_bytes_ps(sk, law) &&
-	       b->t_ns == hpccpp_t_ns(sk, law) &&
-	       b->port_bytes_ps == hpccpp_port_bytes_ps(sk, law, b->t_ns) &&
-	       b->eta_ppm == READ_ONCE(c->eta_ppm) &&
-	       b->max_stage == READ_ONCE(c->max_stage) && b->flows == hpccpp_flows(law) &&
-	       b->hold == !!READ_ONCE(c->hold);
-}
-
-static noinline void hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
-{
-	const struct hpccpp_config *c = &law->net->config;
-	struct hpccpp_base base = {
-		.rate_bytes_ps = hpccpp_line_bytes_ps(sk, law),
-		.t_ns = hpccpp_t_ns(sk, law),
-		.eta_ppm = READ_ONCE(c->eta_ppm),
-		.max_stage = READ_ONCE(c->max_stage),
-		.flows = hpccpp_flows(law),
-		.hold = READ_ONCE(c->hold),
-	};
-
-	base.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, base.t_ns);
-	law->base = base;
-	base.rate_bytes_ps = base.rate_bytes_ps ?: hpccpp_first_bytes_ps(sk, base.t_ns);
-	hpccpp_set_params(&law->p, &base);
-	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(law->base.rate_bytes_ps,
-							 law->base.port_bytes_ps),
-					    hop_wire_bytes(sk));
-}
-
-static noinline bool hpccpp_look_at_params(const struct sock *sk, struct hpccpp_law *law)
-{
-	law->set.wnd_bytes = 0;
-	hpccpp_see(sk, law);
-	if (hpccpp_is_as_before(sk, law))
-		return law->asked_kind != READ_ONCE(law->net->answer);
-	hpccpp_change_params(sk, law);
-	return true;
-}
-
 /* Return: true if the parameters have changed, or the kind of answer that is to be requested. */
-static inline bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 {
-	return !likely(hpccpp_has_seen(sk, law)) && hpccpp_look_at_params(sk, law);
+	const struct hpccpp_config *c = &law->net->config;
+	const u32 wire_bytes = hop_wire_bytes(sk), burst_pkts = law->burst_pkts;
+	const u64 line_bytes_ps = hpccpp_line_bytes_ps(sk, law);
+	const struct hpcc_params before = law->p;
+	struct hpccpp_path path = { .t_ns = hpccpp_t_ns(sk, law), .flows = hpccpp_flows(law) };
+
+	path.rate_bytes_ps = line_bytes_ps ?: hpccpp_first_bytes_ps(sk, path.t_ns);
+	path.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, path.t_ns);
+	hpccpp_set_params(&law->p, c, &path);
+	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(line_bytes_ps, path.port_bytes_ps),
+					    wire_bytes);
+	return memcmp(&before, &law->p, sizeof(before)) || law->burst_pkts != burst_pkts ||
+	       law->asked_kind != READ_ONCE(law->net->answer);
+}
+
+static bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
+{
+	if (hpccpp_has_seen(sk, law))
+		return false;
+	hpccpp_see(sk, law);
+	return hpccpp_change_params(sk, law);
 }
 
 static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
@@ -329,33 +267,21 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, enum hop_path pa
 	hop_stack_set_burst(sk, sk_can_gso(sk) ? min(pkts, max_pkts) : 1);
 }
 
-/* Bursts and requests depend on these besides windows and parameters. */
-enum hpccpp_limit {
-	HPCCPP_LIMIT_PATH,
-	HPCCPP_LIMIT_NONE,
-	HPCCPP_LIMIT_HOSTS,		/* and W is below its maximum */
-	HPCCPP_LIMIT_HOSTS_ALONE,	/* not even W */
-};
-
-/* Return: what limits the flow: see hop_burst_pkts(). */
-static __always_inline enum hpccpp_limit hpccpp_limit(const struct sock *sk,
-						      const struct hpccpp_law *law)
+/* Return: true if nothing limits the flow but its hosts: see hop_burst_pkts(). */
+static bool hpccpp_hosts_limit(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const enum hop_path path = hpccpp_path(&law->v, &law->p);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (path == HOP_PATH_BUSY)
-		return HPCCPP_LIMIT_PATH;
-	if (!hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp)))
-		return HPCCPP_LIMIT_NONE;
-	return path == HOP_PATH_FREE ? HPCCPP_LIMIT_HOSTS : HPCCPP_LIMIT_HOSTS_ALONE;
+	return path == HOP_PATH_IDLE &&
+	       hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));
 }
 
 /*
  * Return: true if a single packet is in flight, the window has no room for another, and the peer
  * may delay its ACK: see hpccpp_cwnd_pkts().
  */
-static __always_inline bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
+static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
 					   u32 wnd_bytes, u32 wire_bytes)
 {
 	return tcp_sk(sk)->packets_out == 1 && wnd_bytes <= wire_bytes &&
@@ -363,7 +289,7 @@ static __always_inline bool hpccpp_is_held(const struct sock *sk, const struct h
 }
 
 /* Line 27: sets window, pacing rate and limit of bursts. */
-static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
 	const enum hop_path path = hpccpp_path(&law->v, &law->p);
@@ -375,54 +301,27 @@ static noinline void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct 
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
 	law->cwnd_pkts = hop_stack_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
 							   wire_bytes, held));
-	if (unlikely(held != law->set.held))
+	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	hop_stack_set_pace(sk, bytes_ps, U64_MAX);
+	law->held = held;
 	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
 	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
 	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
-	law->set = (struct hpccpp_set){
-		.wnd_bytes = wnd_bytes,
-		.mss_bytes = mss_bytes,
-		.tcp_hdr_bytes = tcp_sk(sk)->tcp_header_len,
-		.ext_hdr_bytes = inet_csk(sk)->icsk_ext_hdr_len,
-		.limit = hpccpp_limit(sk, law),
-		.held = held,
-		.burst_pkts = sk->sk_gso_max_segs,
-		.route_caps = sk->sk_route_caps,
-	};
 }
 
-/* Return: true if the socket has the values that hpccpp_set() would set. */
-static __always_inline bool hpccpp_is_set(const struct sock *sk, const struct hpccpp_sock *hs,
-					  const struct hpccpp_law *law)
+static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
-	const struct hpccpp_set *set = &law->set;
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return set->wnd_bytes == hpcc_wnd_bytes(&law->v) && set->mss_bytes == tp->mss_cache &&
-	       set->tcp_hdr_bytes == tp->tcp_header_len &&
-	       set->ext_hdr_bytes == inet_csk(sk)->icsk_ext_hdr_len &&
-	       law->cwnd_pkts == tcp_snd_cwnd(tp) && hs->shown_bytes_ps == sk->sk_pacing_rate &&
-	       set->burst_pkts == sk->sk_gso_max_segs && set->route_caps == sk->sk_route_caps &&
-	       (likely(law->cwnd_pkts > 2) ||
-		set->held == hpccpp_is_held(sk, hs, set->wnd_bytes, hop_wire_bytes(sk))) &&
-	       set->limit == hpccpp_limit(sk, law);
-}
-
-static noinline void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
-{
-	if (!hpccpp_is_set(sk, hs, law))
-		hpccpp_set(sk, hs, law);
+	hpccpp_set(sk, hs, law);
 	hpccpp_show(hs, law);
 }
 
 /*
- * In a recovery: raises the window where nothing could be sent otherwise. hpccpp_is_set() notices
- * that it is not the algorithm's. @acked_pkts: packets that this ACK delivered.
+ * In a recovery: raises the window where nothing could be sent otherwise. @acked_pkts: packets that
+ * this ACK delivered.
  */
-static noinline void hpccpp_repair(struct sock *sk, u32 acked_pkts)
+static void hpccpp_repair(struct sock *sk, u32 acked_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -431,17 +330,18 @@ static noinline void hpccpp_repair(struct sock *sk, u32 acked_pkts)
 }
 
 /* Requests telemetry from the carrier for the next packets. */
-static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law *law)
+static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
 {
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct int_ask ask = {
 		.t_ns = law->p.t_ns,
 		.wnd_bytes = hpcc_wnd_bytes(&law->v),
 		.wnd_max_bytes = law->p.wnd_max_bytes,
 		.eta = law->p.eta,
 		.max_stage = law->p.max_stage,
-		.flows = law->base.flows,
+		.flows = hpccpp_flows(law),
 		.kind = READ_ONCE(law->net->answer),
-		.seldom = law->set.limit == HPCCPP_LIMIT_HOSTS_ALONE,
+		.seldom = hpccpp_hosts_limit(sk, law),
 	};
 
 	law->asked_kind = ask.kind;
@@ -454,16 +354,16 @@ static noinline void hpccpp_ask(const struct hpccpp_sock *hs, struct hpccpp_law 
  * Sets the socket and requests telemetry for what was set. The window may differ with each answer;
  * the other parameters of a request seldom change.
  */
-static noinline void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
+static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 					struct hpccpp_law *law, bool changed)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
 	bool seldom;
 
 	hpccpp_set(sk, hs, law);
-	seldom = law->set.limit == HPCCPP_LIMIT_HOSTS_ALONE;
+	seldom = hpccpp_hosts_limit(sk, law);
 	if (changed) {
-		hpccpp_ask(hs, law);
+		hpccpp_ask(sk, law);
 	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != seldom) {
 		law->asked_wnd_bytes = wnd_bytes;
 		law->asked_seldom = seldom;
@@ -486,10 +386,10 @@ static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 	struct hpccpp_net *hn = hpccpp_net(sk);
 	u32 peer = hpccpp_peer(sk), flows;
 
-	spin_lock_bh(&hn->start_lock);
+	spin_lock_bh(&hpccpp_start_lock);
 	flows = hpccpp_join_start(&hn->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer, t_ns,
 				  ktime_get_ns());
-	spin_unlock_bh(&hn->start_lock);
+	spin_unlock_bh(&hpccpp_start_lock);
 	return flows;
 }
 
@@ -499,18 +399,15 @@ static void hpccpp_forget_seen(struct hpccpp_law *law)
 	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
 }
 
-static noinline void hpccpp_look_up_speed(const struct sock *sk, struct hpccpp_law *law)
+/* Once a round trip. */
+static void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
 {
-	law->speed_changes = hop_speed_changes();
-	law->dev = hop_sock_dev(sk);
-	law->speed = hop_sock_speed(sk);
-	hpccpp_forget_seen(law);
-}
+	const struct hop_speed speed = hop_sock_speed(sk);
 
-static inline void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
-{
-	if (law->dev != hop_sock_dev(sk) || law->speed_changes != hop_speed_changes())
-		hpccpp_look_up_speed(sk, law);
+	if (speed.mbit == law->speed.mbit && speed.limits == law->speed.limits)
+		return;
+	law->speed = speed;
+	hpccpp_forget_seen(law);
 }
 
 /*
@@ -527,7 +424,7 @@ static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *
 }
 
 /* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
-static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	hpccpp_find_speed(sk, law);
 	hpccpp_update_params(sk, law);
@@ -536,17 +433,14 @@ static noinline void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struc
 		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
 				   hop_wire_bytes(sk));
 	hpccpp_apply(sk, hs, law);
-	hpccpp_ask(hs, law);
+	hpccpp_ask(sk, law);
 }
 
-/*
- * Uses Reno; only until the peer answers if HPCC++ was selected on an established connection, or if
- * the SYN with a header was lost.
- */
-static void hpccpp_ask_late(struct sock *sk)
+static enum hop_cc_peer hpccpp_ask_peer(struct sock *sk)
 {
-	hop_stack_set_cc(sk, nint_flow_negotiate(sk) == INT_PEER_UNKNOWN ? &hpccpp_asking :
-									&hpccpp_reno);
+	BUILD_BUG_ON((int)INT_PEER_SUPPORTED != (int)HOP_CC_PEER_SUPPORTED);
+	BUILD_BUG_ON((int)INT_PEER_UNSUPPORTED != (int)HOP_CC_PEER_UNSUPPORTED);
+	return (enum hop_cc_peer)nint_flow_negotiate(sk);
 }
 
 /* Starts on another path, with the window from before congestion if the flow has one. */
@@ -558,7 +452,7 @@ static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 	}
 	hpcc_restart(&law->v, &law->p);
 	hpccpp_apply(sk, hs, law);
-	hpccpp_ask(hs, law);
+	hpccpp_ask(sk, law);
 }
 
 static void hpccpp_init(struct sock *sk)
@@ -573,7 +467,7 @@ static void hpccpp_init(struct sock *sk)
 		hs->flow = nint_flow_open(sk);
 	if (!hs->flow) {
 		kfree(law);
-		hpccpp_ask_late(sk);
+		hop_cc_choose(sk, &hpccpp_ways, hpccpp_ask_peer(sk));
 		return;
 	}
 	hs->law = law;
@@ -592,20 +486,18 @@ static void hpccpp_init(struct sock *sk)
 	hpccpp_begin(sk, hs, law);
 }
 
+/*
+ * Uses Reno until the peer answers: HPCC++ was selected on an established connection, or the SYN
+ * with a header was lost.
+ */
 static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
+	const enum hop_cc_peer peer = hpccpp_ask_peer(sk);
+
 	hop_stack_bound_cwnd(sk);
-	switch (nint_flow_negotiate(sk)) {
-	case INT_PEER_SUPPORTED:
-		hop_stack_set_cc(sk, &hpccpp);
+	hop_cc_choose(sk, &hpccpp_ways, peer);
+	if (peer == HOP_CC_PEER_SUPPORTED)
 		hpccpp_init(sk);
-		break;
-	case INT_PEER_UNSUPPORTED:
-		hop_stack_set_cc(sk, &hpccpp_reno);
-		break;
-	default:
-		break;
-	}
 }
 
 /* Leaves the socket in a state that another congestion control can use. */
@@ -639,7 +531,7 @@ static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
  * flight than now. If there was never a measurement, slow start continues, because nothing is known
  * about the path.
  */
-static noinline void hpccpp_give_up(struct sock *sk)
+static void hpccpp_give_up(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
@@ -647,7 +539,7 @@ static noinline void hpccpp_give_up(struct sock *sk)
 			       tcp_snd_cwnd(tp)));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 	hpccpp_release(sk);
-	hop_stack_set_cc(sk, &hpccpp_reno);
+	hop_cc_choose(sk, &hpccpp_ways, HOP_CC_PEER_UNSUPPORTED);
 }
 
 static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
@@ -668,7 +560,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 }
 
 /* The peer does not answer: Reno from now on, or as before. */
-static noinline void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
+static void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
 				    const struct rate_sample *rs)
 {
 	if (!law->reno)
@@ -687,7 +579,7 @@ static void hpccpp_try_path(struct sock *sk, const struct hpccpp_law *law)
  * Section 9.4, after each answer: a flow starts again on another path, except if it came back to
  * the path that it had left.
  */
-static noinline void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
+static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool round)
 {
 	u32 snd_nxt = tcp_sk(sk)->snd_nxt;
 
@@ -708,7 +600,7 @@ static noinline void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, 
 }
 
 /* The records are from another path than before: computes its transmission times. */
-static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
+static void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u64 knob_bytes_ps = (u64)READ_ONCE(law->net->config.rate_mbit) *
 				  HPCCPP_BYTES_PER_MBIT;
@@ -723,14 +615,14 @@ static noinline void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_l
 }
 
 /* The RTT of a packet with shorter queues than all before is closer to T. */
-static noinline void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
+static void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
 {
 	if (hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), &law->answer))
 		hpccpp_forget_seen(law);
 }
 
 /* Makes room in data for the records of all hops. */
-static noinline void hpccpp_grow_header(struct sock *sk)
+static void hpccpp_grow_header(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	const u32 bytes = nint_flow_grow(hs->flow);
@@ -746,16 +638,16 @@ static noinline void hpccpp_grow_header(struct sock *sk)
  * Only the first answer from a path tells of more hops than any before, except for answers without
  * all records.
  */
-static inline void hpccpp_look_at_hops(struct sock *sk, struct hpccpp_law *law)
+static void hpccpp_look_at_hops(struct sock *sk, struct hpccpp_law *law)
 {
-	if (likely(law->answer.hops <= law->hops_max))
+	if (law->answer.hops <= law->hops_max)
 		return;
 	law->hops_max = law->answer.hops;
 	hpccpp_grow_header(sk);
 }
 
 /* The rate of the path's slowest port, as far as it is trusted. */
-static noinline void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, bool round)
+static void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, bool round)
 {
 	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, law->path_bytes_ps,
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
@@ -773,7 +665,7 @@ static bool hpccpp_lacks_rate(const struct hpccpp_law *law)
  * Only a flow that its window limits shows what the path takes. W grows to its new maximum in the
  * next round, not after maxStage of them.
  */
-static noinline void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *law)
+static void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *law)
 {
 	u64 bytes_ps;
 
@@ -801,21 +693,21 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 }
 
 /* For an answer that is the first from a path, or does not have all records. */
-static noinline void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
+static void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
 					 enum hpcc_received received)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
 
 	hpccpp_look_at_hops(sk, law);
 	/* The carrier may have given up the headers that the room in data is for. */
-	if (unlikely(nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes))
+	if (nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
 		hpccpp_grow_header(sk);
 	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_measure_ports(sk, law);
 }
 
 /* Return: true if a round has ended since @update_seq was lastUpdateSeq. */
-static inline bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received received,
+static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received received,
 				   u32 update_seq)
 {
 	return received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
@@ -829,20 +721,20 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	enum hpcc_received received;
 	u64 bytes_ps;
 
-	if (unlikely(law->least.queues_ns))
+	if (law->least.queues_ns)
 		hpccpp_look_at_queues(sk, law);
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
-	if (unlikely(received > HPCC_RECEIVED_SAME || a->kind != INT_ANSWER_RECORDS))
+	if (received > HPCC_RECEIVED_SAME || a->kind != INT_ANSWER_RECORDS)
 		hpccpp_look_at_path(sk, law, received);
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
-	if (unlikely(bytes_ps != law->path_bytes_ps) && a->kind == INT_ANSWER_RECORDS &&
+	if (bytes_ps != law->path_bytes_ps && a->kind == INT_ANSWER_RECORDS &&
 	    received != HPCC_RECEIVED_NOTHING)
 		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
-	if (unlikely(a->kind == INT_ANSWER_RATIO) && hpccpp_is_round(law, received, update_seq))
+	if (a->kind == INT_ANSWER_RATIO && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
-	if (unlikely(READ_ONCE(law->net->move)) && received != HPCC_RECEIVED_NOTHING)
+	if (READ_ONCE(law->net->move) && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, hpccpp_is_round(law, received, update_seq));
 	return received;
 }
@@ -853,22 +745,19 @@ static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 	hpccpp_find_speed(sk, law);
 }
 
-static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
+static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 	enum int_poll poll = INT_POLL_UNSUPPORTED;
 	bool answered, changed;
 
-	/* The SYN-ACK is processed before init(). */
-	if (!law)
-		return;
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	if (likely(!law->reno))
+	if (!law->reno)
 		poll = nint_flow_poll(hs->flow, &law->answer);
-	if (unlikely(poll == INT_POLL_UNSUPPORTED)) {
+	if (poll == INT_POLL_UNSUPPORTED) {
 		hpccpp_go_reno(sk, law, rs);
 		return;
 	}
@@ -883,27 +772,21 @@ static void hpccpp_cong_control(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_bound(&law->v, &law->p);
 	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
 	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
-	    unlikely(law->cwnd_pkts <= 2)) {
-		if (!hpccpp_is_set(sk, hs, law))
-			hpccpp_set_and_ask(sk, hs, law, changed);
+	    law->cwnd_pkts <= 2) {
+		hpccpp_set_and_ask(sk, hs, law, changed);
 		hpccpp_show(hs, law);
 	}
-	if (unlikely(inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery))
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, rs->acked_sacked);
 }
 
-compat_adapt_cong_control(hpccpp_cong_control)
-
 /* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
-static void hpccpp_tx_start(struct sock *sk)
+static void hpccpp_resume(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	u32 idle_us = hop_idle_us(tcp_sk(sk), hs->ack_us);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law)
-		return;
-	hop_stack_bound_cwnd(sk);
 	if (law->reno ||
 	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
 		return;
@@ -912,12 +795,6 @@ static void hpccpp_tx_start(struct sock *sk)
 		hpccpp_begin_least(sk, hs, law);
 	law->fresh = false;
 	hpccpp_begin(sk, hs, law);
-}
-
-static void hpccpp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
-{
-	if (ev == CA_EVENT_TX_START)
-		hpccpp_tx_start(sk);
 }
 
 /* Not with the next ACK: the stack's timer retransmits what it found lost before that. */
@@ -930,21 +807,15 @@ static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpc
 		hpccpp_apply(sk, hs, law);
 	if (!law->reno && new_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, 0);
-	/* The next ACK must also ask for the lower window. */
-	law->set.wnd_bytes = 0;
 }
 
-/*
- * icsk_ca_state is still the old one. The window is reduced once, only from a state without loss.
- */
-static void hpccpp_set_state(struct sock *sk, u8 new_state)
+/* The window is reduced once, only from a state without loss. */
+static void hpccpp_lost(struct sock *sk, u8 new_state)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (!law || hop_is_too_big(sk, new_state))
-		return;
-	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	if (!law->reno) {
 		law->undo_wnd = law->v.wnd;
@@ -973,112 +844,59 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 	return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 }
 
-/*
- * Read by ss without the socket lock. BBR's structure has enough members that ss prints: bw is R,
- * mrtt is T, pacing_gain is U, cwnd_gain is incStage.
- */
+/* ss shows R, T, U and incStage. */
 static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-	u64 bytes_ps = hop_peek(hs->shown_bytes_ps);
+	const struct hop_cc_shown shown = {
+		.bytes_ps = hop_peek(hs->shown_bytes_ps),
+		.rtt_us = hop_peek(hs->shown_t_ns) / NSEC_PER_USEC,
+		.gain = hop_peek(hs->shown_u) >> (HPCC_U_SHIFT - HOP_CC_INFO_SHIFT),
+		.state = hop_peek(hs->shown_stage) << HOP_CC_INFO_SHIFT,
+	};
 
-	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
-		return 0;
-	memset(&info->bbr, 0, sizeof(info->bbr));
-	info->bbr.bbr_bw_lo = (u32)bytes_ps;
-	info->bbr.bbr_bw_hi = bytes_ps >> 32;
-	info->bbr.bbr_min_rtt = hop_peek(hs->shown_t_ns) / NSEC_PER_USEC;
-	info->bbr.bbr_pacing_gain =
-		hop_peek(hs->shown_u) >> (HPCC_U_SHIFT - HPCCPP_INFO_GAIN_SHIFT);
-	info->bbr.bbr_cwnd_gain = hop_peek(hs->shown_stage) << HPCCPP_INFO_GAIN_SHIFT;
-	*attr = INET_DIAG_BBRINFO;
-	return sizeof(info->bbr);
+	return hop_cc_is_asked(ext, INET_DIAG_BBRINFO) ? hop_cc_show(&shown, attr, info) : 0;
 }
+
+static const struct hop_cc_law hpccpp_law_ops = {
+	.ack		= hpccpp_acked,
+	.resume		= hpccpp_resume,
+	.lost		= hpccpp_lost,
+};
+
+HOP_CC_LAW(hpccpp, hpccpp_law_ops)
 
 static struct tcp_congestion_ops hpccpp __read_mostly = {
 	.init		= hpccpp_init,
 	.release	= hpccpp_release,
-	.cong_control	= compat_cong_control(hpccpp_cong_control),
-	compat_cc_events(hpccpp_cwnd_event, hpccpp_tx_start),
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= hpccpp_undo_cwnd,
-	.set_state	= hpccpp_set_state,
 	.get_info	= hpccpp_get_info,
-	.owner		= THIS_MODULE,
 	.name		= "hpccpp",
+	HOP_CC_LAW_OPS(hpccpp),
 };
 
-/* hpccpp_init() and hpccpp_give_up() switch to this, with the same module reference. */
-static struct tcp_congestion_ops hpccpp_reno __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "hpccpp-reno",
+static struct tcp_congestion_ops hpccpp_reno __read_mostly = HOP_CC_RENO("hpccpp-reno");
+static struct tcp_congestion_ops hpccpp_asking __read_mostly =
+	HOP_CC_RENO("hpccpp", .pkts_acked = hpccpp_ask_acked);
+static const struct hop_cc_ways hpccpp_ways = { &hpccpp, &hpccpp_reno, &hpccpp_asking };
+
+static const struct hpccpp_config hpccpp_defaults = {
+	.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
+	.max_stage = HPCCPP_STAGE_DEFAULT,
+	.flows = HPCCPP_FLOWS_DEFAULT,
 };
 
-/*
- * Not registered. It has the name of the chosen congestion control, since nothing has fallen back
- * yet: programs such as iperf3 read the name as soon as they have set it.
- */
-static struct tcp_congestion_ops hpccpp_asking __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.pkts_acked	= hpccpp_ask_acked,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "hpccpp",
+static const struct hop_cc hpccpp_cc = {
+	.ops		= &hpccpp,
+	.reno		= &hpccpp_reno,
+	.net_id		= &hpccpp_net_id,
+	.knobs		= hpccpp_table,
+	.knob_count	= HPCCPP_KNOBS,
+	.defaults	= &hpccpp_defaults,
+	.defaults_bytes	= sizeof(hpccpp_defaults),
 };
 
-static int __net_init hpccpp_net_init(struct net *net)
-{
-	struct hpccpp_net *hn = net_generic(net, hpccpp_net_id);
+HOP_CC_MODULE(hpccpp, hpccpp_cc, struct hpccpp_net, struct hpccpp_sock);
 
-	spin_lock_init(&hn->start_lock);
-	return hpccpp_sysctl_start(net, hn);
-}
-
-static void __net_exit hpccpp_net_exit(struct net *net)
-{
-	struct hpccpp_net *hn = net_generic(net, hpccpp_net_id);
-
-	hop_sysctl_stop(&hn->sysctl);
-}
-
-static struct pernet_operations hpccpp_net_ops = {
-	.init	= hpccpp_net_init,
-	.exit	= hpccpp_net_exit,
-	.id	= &hpccpp_net_id,
-	.size	= sizeof(struct hpccpp_net),
-};
-
-static int __init hpccpp_register(void)
-{
-	int err;
-
-	BUILD_BUG_ON(sizeof(struct hpccpp_sock) > ICSK_CA_PRIV_SIZE);
-
-	err = register_pernet_subsys(&hpccpp_net_ops);
-	if (err)
-		return err;
-	err = hop_register_cc(&hpccpp, &hpccpp_reno);
-	if (err)
-		unregister_pernet_subsys(&hpccpp_net_ops);
-	return err;
-}
-
-/* Every socket holds a reference to the module, so none is left. */
-static void __exit hpccpp_unregister(void)
-{
-	hop_unregister_cc(&hpccpp, &hpccpp_reno);
-	unregister_pernet_subsys(&hpccpp_net_ops);
-}
-
-module_init(hpccpp_register);
-module_exit(hpccpp_unregister);
-
-MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("HPCC++ sender (draft-miao-rtgwg-hpccplus-00)");
-MODULE_VERSION(HOPCC_VERSION);

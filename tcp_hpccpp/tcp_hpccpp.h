@@ -4,8 +4,7 @@
 #define HOPCC_TCP_HPCCPP_TCP_HPCCPP_H
 
 #include <linux/atomic.h>
-#include <linux/spinlock.h>
-#include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/core/hop_cc.h>
 
 #include "hpccpp_sender.h"
 
@@ -18,7 +17,6 @@
  * @config: values of the sysctls that the algorithm's parameters depend on
  * @answer: net.hopcc.tcp_hpccpp_answer
  * @move: net.hopcc.tcp_hpccpp_move
- * @start_lock: protects @starts
  * @starts: starting flows by peer
  */
 struct hpccpp_net {
@@ -26,12 +24,12 @@ struct hpccpp_net {
 	struct hpccpp_config config;
 	u32 answer;
 	u32 move;
-	spinlock_t start_lock;	/* protects @starts */
 	struct hpccpp_start starts[1 << HPCCPP_STARTS_BITS];
 };
 
 /* sysctl.c */
 extern atomic_t hpccpp_knob_changes;	/* writes of the sysctls, in all network namespaces */
-int hpccpp_sysctl_start(struct net *net, struct hpccpp_net *hn);
+#define HPCCPP_KNOBS 8
+extern const struct ctl_table hpccpp_table[HPCCPP_KNOBS + 1];
 
 #endif /* HOPCC_TCP_HPCCPP_TCP_HPCCPP_H */

@@ -9,21 +9,23 @@
  * Draw parameters in the ranges of net.hopcc.tcp_hpccpp_*; the rate may be an application's
  * SO_MAX_PACING_RATE.
  */
-static struct hpccpp_base draw_base(u64 path_bytes_ps)
+static struct hpccpp_path draw_params(struct hpcc_params *p, u64 path_bytes_ps)
 {
-	struct hpccpp_base base = {
+	struct hpccpp_config config = {};
+	struct hpccpp_path path = {
 		.rate_bytes_ps = path_bytes_ps,
 		.port_bytes_ps = fuzz_flag() ? path_bytes_ps : fuzz_range(0, 1ULL << 38),
 		.t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS),
-		.eta_ppm = fuzz_range(HPCCPP_ETA_MIN_PPM, HPCC_PPM),
-		.max_stage = fuzz_range(0, HPCCPP_STAGE_MAX),
-		.flows = fuzz_range(1, HPCCPP_FLOWS_MAX),
-		.hold = fuzz_flag(),
 	};
 
+	config.eta_ppm = fuzz_range(HPCCPP_ETA_MIN_PPM, HPCC_PPM);
+	config.max_stage = fuzz_range(0, HPCCPP_STAGE_MAX);
+	path.flows = fuzz_range(1, HPCCPP_FLOWS_MAX);
+	config.hold = fuzz_flag();
 	if (!path_bytes_ps || fuzz_choice(4))
-		base.rate_bytes_ps = fuzz_range(1, U64_MAX);
-	return base;
+		path.rate_bytes_ps = fuzz_range(1, U64_MAX);
+	hpccpp_set_params(p, &config, &path);
+	return path;
 }
 
 static void draw_answer(struct int_answer *a, u32 seq)
@@ -159,18 +161,18 @@ static void start(struct hpcc_vars *v, const struct hpcc_params *p, struct hpccp
 static void fuzz_once(void)
 {
 	u64 now_ns = fuzz_range(0, 1ULL << 60), path_bytes_ps = 0;
-	struct hpccpp_base base = draw_base(0);
 	struct hpccpp_start starts = {};
 	struct hpccpp_move moves = {};
 	struct hpccpp_least least;
 	u32 snd_nxt = fuzz_u32();
+	struct hpccpp_path path;
 	struct hpcc_params p;
 	struct hpcc_vars v;
 
-	hpccpp_set_params(&p, &base);
+	path = draw_params(&p, 0);
 	start(&v, &p, &starts, now_ns);
 	hpccpp_start_least(&least, fuzz_range(1000, 1ULL << 42), fuzz_u32());
-	FUZZ_CLAIM(hpccpp_burst_pkts(base.rate_bytes_ps, fuzz_range(1, 1 << 17)) - 1 <
+	FUZZ_CLAIM(hpccpp_burst_pkts(path.rate_bytes_ps, fuzz_range(1, 1 << 17)) - 1 <
 		   HOP_BURST_MAX_PKTS);
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
@@ -182,8 +184,7 @@ static void fuzz_once(void)
 			break;
 		case 1:
 			/* A sysctl, T or the line rate changes during the connection. */
-			base = draw_base(path_bytes_ps);
-			hpccpp_set_params(&p, &base);
+			path = draw_params(&p, path_bytes_ps);
 			hpccpp_bound(&v, &p);
 			break;
 		case 2:
@@ -195,6 +196,6 @@ static void fuzz_once(void)
 		default:
 			learn(&v, &p, snd_nxt, now_ns, &moves, &least, &path_bytes_ps);
 		}
-		check(&v, &p, base.rate_bytes_ps);
+		check(&v, &p, path.rate_bytes_ps);
 	}
 }

@@ -193,11 +193,13 @@ static void hpcc_answer(struct int_answer *a)
 static void lie_to_hpccpp(void)
 {
 	const u64 line_bytes_ps = below(2) ? log_uniform(125000, 200e9) : 0;
-	struct hpccpp_base b = {
+	struct hpccpp_path b = {
 		.t_ns = log_uniform(HPCC_T_MIN_NS, HPCC_T_MAX_NS),
+		.flows = log_uniform(1, HPCCPP_FLOWS_MAX),
+	};
+	const struct hpccpp_config config = {
 		.eta_ppm = uniform(HPCCPP_ETA_MIN_PPM, HPCC_PPM),
 		.max_stage = below(HPCCPP_STAGE_MAX + 1),
-		.flows = log_uniform(1, HPCCPP_FLOWS_MAX),
 		.hold = below(2),
 	};
 	u64 path_bytes_ps = 0;
@@ -208,7 +210,7 @@ static void lie_to_hpccpp(void)
 
 	b.rate_bytes_ps = line_bytes_ps ?: max(10ULL * WIRE * HPCCPP_NS_PER_S / b.t_ns, 1ULL);
 	b.port_bytes_ps = any();
-	hpccpp_set_params(&p, &b);
+	hpccpp_set_params(&p, &config, &b);
 	hpcc_start(&v, &p);
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u64 was_bytes_ps = path_bytes_ps;
@@ -236,7 +238,7 @@ static void lie_to_hpccpp(void)
 		must(path_bytes_ps <= max(was_bytes_ps, most_bytes_ps + HPCCPP_GROWTH_MAX),
 		     "hpccpp: growth of a round");
 		b.rate_bytes_ps = path_bytes_ps ?: b.rate_bytes_ps;
-		hpccpp_set_params(&p, &b);
+		hpccpp_set_params(&p, &config, &b);
 		hpccpp_bound(&v, &p);
 	}
 }

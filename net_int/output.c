@@ -6,7 +6,6 @@
  */
 #include <net/dst.h>
 #include <hopcc/lib/hop_names.h>
-#include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -266,19 +265,6 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 		nint_source_output(in, skb, seg, sk, flow);
 }
 
-/*
- * Return: true for a probe, which passes here again behind a VRF. TCP's own data is not
- * acknowledged yet.
- */
-static bool nint_is_probe(const struct sk_buff *skb, const struct hop_segment *seg,
-			  const struct sock *sk)
-{
-	const struct tcphdr *th = hop_segment_tcp(skb, seg);
-
-	return seg->payload_bytes && !after(ntohl(th->seq) + seg->payload_bytes,
-					    hop_peek(tcp_sk(sk)->snd_una));
-}
-
 static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 				    const struct hop_segment *seg, struct sock *sk,
 				    const struct nf_hook_state *state)
@@ -290,7 +276,7 @@ static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
-	if (!flow || nint_is_probe(skb, seg, sk))
+	if (!flow)
 		return;
 	/*
 	 * A full socket sends, so its congestion control, if it uses telemetry, has negotiated

@@ -94,9 +94,8 @@ static bool nint_source_insert(struct sk_buff *skb, const struct hop_segment *se
 }
 
 /*
- * Return: true for a packet behind a VRF, which passes here again with the header, and for others
- * that look like that: an application's own hop-by-hop options and a trace do not fit into one
- * header without moving both.
+ * Return: true for a packet of an application that looks as if it had a header: its own hop-by-hop
+ * options and a trace do not fit into one header without moving both, and its DSCP may be the mark.
  */
 static bool nint_has_header(const struct sk_buff *skb, const struct hop_segment *seg,
 			    enum nint_format format)

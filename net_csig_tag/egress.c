@@ -118,7 +118,7 @@ static void ctag_push_tag(struct sk_buff *skb, u32 offset_bytes, enum csig_form 
 /* qdisc_skb_cb()->pkt_len was computed before the tag was added. */
 static void ctag_egress_account(const struct ctag_net *cn, struct sk_buff *skb, u32 tag_bytes)
 {
-	const u32 segs_pkts = hop_pkt_segs(skb, hop_pkt_hdr_bytes(skb));
+	const u32 segs_pkts = hop_pkt_wire(skb, 0).segs_pkts;
 
 	compat_set_pkt_len(skb, qdisc_skb_cb(skb)->pkt_len + tag_bytes * segs_pkts,
 			   skb_is_gso(skb) ? segs_pkts : 1);

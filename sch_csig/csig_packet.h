@@ -207,13 +207,12 @@ static inline u32 scsig_packet_transport_bytes(const struct sk_buff *skb,
 {
 	const u32 behind_bytes = scsig_packet_behind_bytes(place);
 	struct hop_pkt_inner inner = { .offset_bytes = behind_bytes };
-	bool found = false;
+	const bool is_ip = place->inner == ETH_P_IP || place->inner == ETH_P_IPV6;
 
-	if (place->inner == ETH_P_IP)
-		found = hop_pkt_inner_ipv4(skb, &inner);
-	else if (place->inner == ETH_P_IPV6)
-		found = hop_pkt_inner_ipv6(skb, IPPROTO_TCP, &inner);
-	return found && inner.offset_bytes <= skb->len ? inner.offset_bytes : behind_bytes;
+	if (is_ip && hop_pkt_inner_at(skb, place->inner, IPPROTO_TCP, &inner) &&
+	    inner.offset_bytes <= skb->len)
+		return inner.offset_bytes;
+	return behind_bytes;
 }
 
 /**

@@ -53,7 +53,7 @@ static __always_inline bool sxcp_look_in_place(const struct sk_buff *skb, const 
 		return false;
 	/* With a constant number of packets, the compiler omits the code for GSO packets. */
 	*pkt = (struct sxcp_pkt){
-		.pkts = 1, .bytes = hop_pkt_one_bytes(skb, p->overhead_bytes),
+		.pkts = 1, .bytes = hop_pkt_wire(skb, p->overhead_bytes).bytes,
 	};
 	sxcp_read(pkt, h, p->protocol);
 	return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* CSIG tags in packets on egress: converted to the form that qdiscs parse, and removed */
 #include "packet.h"
+#include "../../hop_core/hop_pkt.c"
 #include <linux/netdevice.h>
 #include "csig_packet.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Packets on egress: position of IP and its payload, size of a GSO packet on the wire, CE */
 #include "packet.h"
-#include <hopcc/lib/hop_pkt.h>
+#include "../../hop_core/hop_pkt.c"
 
 static void check_wire(const struct sk_buff *skb, u32 overhead_bytes)
 {

@@ -4,6 +4,7 @@
  * as it was, and data behind its own is as it was in any case.
  */
 #include "packet.h"
+#include "../../hop_core/hop_pkt.c"
 #include "int_foreign.h"
 
 #define DSCP_INTMD	9

@@ -3,6 +3,7 @@
  * INT headers in packets on egress: found within the packet; only a complete checksum is updated.
  */
 #include "packet.h"
+#include "../../hop_core/hop_pkt.c"
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_packet.h"
 

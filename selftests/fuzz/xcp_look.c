@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A congestion header in a packet on egress: reading in place gives the same result as a search. */
 #include "packet.h"
+#include "../../hop_core/hop_pkt.c"
 #include "xcp_header.h"
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_look.h"

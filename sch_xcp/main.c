@@ -189,7 +189,7 @@ struct sxcp_sched_data {
  * Write a per-segment value to the header of a GSO packet and clear XCP_FLAG_SUM, because each
  * segment now gets the same feedback.
  */
-static noinline void sxcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
+static void sxcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
 {
 	const __be16 flags = htons(XCP_FLAG_SUM);
 
@@ -200,32 +200,27 @@ static noinline void sxcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
 }
 
 /*
- * TCP's checksum does not cover the header, but CHECKSUM_COMPLETE, computed by the NIC over the
- * frame, does.
+ * Write the feedback that replaces a packet's demand. TCP's checksum does not cover the header, but
+ * CHECKSUM_COMPLETE, computed by the NIC over the frame, does.
  */
-static __always_inline void sxcp_write_own(struct sk_buff *skb, struct xcp_hdr *h,
-					   const struct sxcp_pkt *pkt)
+static void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
+			     const struct sxcp_pkt *pkt)
 {
 	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
+	struct xcp_hdr *h;
 
-	/* The offset is even, so bytes keep their position in the checksum. */
-	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
-		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
-				     (__force __wsum)delta);
-	h->delta = delta;
-	if (unlikely(pkt->sum))
-		sxcp_write_each(skb, h);
-}
-
-/* Write the feedback that replaces a packet's demand. */
-static noinline void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
-				      const struct sxcp_pkt *pkt)
-{
 	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES)) {
 		q->unwritable_pkts += pkt->pkts;
 		return;
 	}
-	sxcp_write_own(skb, (struct xcp_hdr *)(skb->data + offset), pkt);
+	h = (struct xcp_hdr *)(skb->data + offset);
+	/* The offset is even, so bytes keep their position in the checksum. */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
+				     (__force __wsum)delta);
+	h->delta = delta;
+	if (pkt->sum)
+		sxcp_write_each(skb, h);
 	q->reduced_pkts += pkt->pkts;
 }
 
@@ -306,7 +301,7 @@ static void sxcp_keep_sums(struct sxcp_sched_data *q)
 }
 
 /* Publish the counts for the port's other queues, after an arrival. There is one writer. */
-static noinline void sxcp_report_others(struct sxcp_sched_data *q)
+static void sxcp_report_others(struct sxcp_sched_data *q)
 {
 	atomic64_set(&q->arrived.sent_bytes, q->reported_bytes + q->vars.input_bytes);
 	atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
@@ -413,7 +408,7 @@ static u64 sxcp_sent_bytes(const struct sxcp_sched_data *q)
 }
 
 /* End a period of the driver's ring. Return: the persistent queue in it, bytes */
-static noinline u32 sxcp_look_into_ring(struct sxcp_sched_data *q, u64 now_ns)
+static u32 sxcp_look_into_ring(struct sxcp_sched_data *q, u64 now_ns)
 {
 	struct sxcp_ring_look look = {
 		.sent_bytes = sxcp_sent_bytes(q),
@@ -443,7 +438,7 @@ static void sxcp_wake(struct sxcp_sched_data *q)
 }
 
 /* Something changes at a port in use with a paused timer; @queue_bytes were queued until now. */
-static noinline void sxcp_resume(struct sxcp_sched_data *q, u32 queue_bytes)
+static void sxcp_resume(struct sxcp_sched_data *q, u32 queue_bytes)
 {
 	const u64 now_ns = ktime_get_ns();
 
@@ -615,7 +610,7 @@ static enum sxcp_side sxcp_arrive_shared(struct sxcp_sched_data *q, const struct
 }
 
 /* A packet arrives while a timer is not running. */
-static noinline void sxcp_rouse(struct sxcp_sched_data *q)
+static void sxcp_rouse(struct sxcp_sched_data *q)
 {
 	/*
 	 * If the child dropped all of its packets, treat the port like one that has not been used.
@@ -631,8 +626,8 @@ static noinline void sxcp_rouse(struct sxcp_sched_data *q)
 }
 
 /* Enqueue with the option share: one queue is for XCP, the other for all other traffic. */
-static noinline int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
-					struct sk_buff **to_free)
+static int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
+			       struct sk_buff **to_free)
 {
 	const u32 before_bytes = q->sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
 	enum sxcp_side side;
@@ -655,79 +650,33 @@ static noinline int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buf
 static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
 {
 	sxcp_count(&q->stats, pkt);
-	sxcp_take_in(q, pkt);
-	if (unlikely(q->arrived.port))
-		sxcp_report_others(q);
+	if (sxcp_arrive(&q->vars, &q->params, pkt))
+		sxcp_look_at_rtt(q);
 }
 
-/* A packet arrives; a congestion header may be anywhere in it. */
-static noinline void sxcp_receive_any(struct sxcp_sched_data *q, const struct sk_buff *skb)
+/* A packet arrives that may have a congestion header. */
+static void sxcp_receive_header(struct sxcp_sched_data *q, const struct sk_buff *skb)
 {
 	struct sxcp_pkt pkt;
 
-	sxcp_look(skb, &q->params, &pkt);
-	sxcp_receive(q, &pkt);
-}
+	if (hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)) &&
+	    sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)) {
+		sxcp_receive(q, &pkt);
+	} else {
+		struct sxcp_pkt any;
 
-/* Enqueue a packet; a congestion header may be anywhere in it. */
-static noinline int sxcp_enqueue_any(struct sxcp_sched_data *q, struct sk_buff *skb,
-				     struct sk_buff **to_free)
-{
-	sxcp_receive_any(q, skb);
-	return hop_child_enqueue(skb, q->sch, to_free);
-}
-
-/* Enqueue a packet with a congestion header after the IPv4 header, which is in the linear part. */
-static noinline int sxcp_enqueue_header(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free)
-{
-	struct sxcp_sched_data *q = qdisc_priv(sch);
-	struct sxcp_pkt pkt;
-
-	if (unlikely(!sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
-		return sxcp_enqueue_any(q, skb, to_free);
-	sxcp_receive(q, &pkt);
-	return hop_child_enqueue(skb, sch, to_free);
-}
-
-/* Enqueue a packet without a congestion header. */
-static noinline int sxcp_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
-				       struct sk_buff **to_free)
-{
-	struct sxcp_sched_data *q = qdisc_priv(sch);
-	const struct sxcp_pkt pkt = sxcp_plain_pkt(skb, &q->params);
-
-	sxcp_receive(q, &pkt);
-	return hop_child_enqueue(skb, sch, to_free);
-}
-
-/* All calls are tail calls, so that no stack frame is needed. */
-static __always_inline int sxcp_enqueue_by_kind(struct sk_buff *skb, struct Qdisc *sch,
-						struct sk_buff **to_free)
-{
-	struct sxcp_sched_data *q = qdisc_priv(sch);
-
-	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
-		if (ip_hdr(skb)->protocol == q->params.protocol)
-			return sxcp_enqueue_header(skb, sch, to_free);
-		return sxcp_enqueue_plain(skb, sch, to_free);
+		sxcp_look(skb, &q->params, &any);
+		sxcp_receive(q, &any);
 	}
-	if (hop_pkt_lacks(skb, q->params.protocol))
-		return sxcp_enqueue_plain(skb, sch, to_free);
-	return sxcp_enqueue_any(q, skb, to_free);
 }
 
-/* Enqueue while a timer is not running, or with two queues. */
-static noinline int sxcp_enqueue_rarely(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free)
+/* A packet without one is counted; it has no part in the feedback. */
+static void sxcp_receive_plain(struct sxcp_sched_data *q, const struct sk_buff *skb)
 {
-	struct sxcp_sched_data *q = qdisc_priv(sch);
+	const struct hop_pkt_wire wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 
-	if (q->rests)
-		sxcp_rouse(q);
-	if (q->shares)
-		return sxcp_enqueue_shared(q, skb, to_free);
-	return sxcp_enqueue_by_kind(skb, sch, to_free);
+	q->stats.other_pkts += wire.segs_pkts;
+	q->vars.input_bytes += wire.bytes;
 }
 
 static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
@@ -735,9 +684,17 @@ static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	struct sxcp_sched_data *q = qdisc_priv(sch);
 
 	q->moves++;
-	if (unlikely(q->rests || q->shares))
-		return sxcp_enqueue_rarely(skb, sch, to_free);
-	return sxcp_enqueue_by_kind(skb, sch, to_free);
+	if (q->rests)
+		sxcp_rouse(q);
+	if (q->shares)
+		return sxcp_enqueue_shared(q, skb, to_free);
+	if (hop_pkt_lacks(skb, q->params.protocol))
+		sxcp_receive_plain(q, skb);
+	else
+		sxcp_receive_header(q, skb);
+	if (q->arrived.port)
+		sxcp_report_others(q);
+	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /* Return: the queue of the algorithm in bytes, including @skb, which has just left @side */
@@ -762,7 +719,7 @@ static enum sxcp_side sxcp_turn(const struct sxcp_sched_data *q)
 }
 
 /* The port could send, but the child holds its packets back: do not take this for a slow port. */
-static noinline void sxcp_get_none(struct sxcp_sched_data *q)
+static void sxcp_get_none(struct sxcp_sched_data *q)
 {
 	if (q->sch->q.qlen)
 		hop_drain_stop(&q->drain_run);
@@ -825,61 +782,31 @@ static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *
 		sxcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
-/* Lower the demand of a packet that departs. */
-static noinline void sxcp_answer_pkt(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
-				     struct sxcp_pkt *pkt)
-{
-	if (pkt->class != XCP_CLASS_ASKING)
-		return;
-	if (sxcp_depart(&q->vars, &q->params, pkt))
-		sxcp_write_delta(q, skb, offset, pkt);
-}
-
-/* A packet departs; a congestion header may be anywhere in it. */
-static noinline struct sk_buff *sxcp_answer_any(struct sxcp_sched_data *q, struct sk_buff *skb)
-{
-	struct sxcp_pkt pkt;
-	const int offset = sxcp_look(skb, &q->params, &pkt);
-
-	sxcp_answer_pkt(q, skb, offset, &pkt);
-	return skb;
-}
-
-/*
- * A packet departs with a congestion header after its IPv4 header, which is in the linear part. A
- * cloned skb shares its data with others, so it takes the slow path.
- */
-static noinline struct sk_buff *sxcp_answer_header(struct sxcp_sched_data *q, struct sk_buff *skb)
-{
-	struct sxcp_pkt pkt;
-
-	if (unlikely(skb_cloned(skb)) ||
-	    unlikely(!sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)))
-		return sxcp_answer_any(q, skb);
-	if (sxcp_depart(&q->vars, &q->params, &pkt)) {
-		sxcp_write_own(skb, (struct xcp_hdr *)(ip_hdr(skb) + 1), &pkt);
-		q->reduced_pkts++;
-	}
-	return skb;
-}
-
 /*
  * Update the estimates for a packet that departs from @queue, the queue of the algorithm, or from
  * the one beside it.
  */
-static __always_inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk_buff *skb,
-					       enum sxcp_side side, const struct Qdisc *queue)
+static inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk_buff *skb,
+				      enum sxcp_side side, const struct Qdisc *queue)
 {
 	q->moves++;
-	if (unlikely(q->rests && q->runs))
+	if (q->rests && q->runs)
 		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
 	sxcp_see_queue(&q->vars, sxcp_all_bytes(queue, &q->params));
 	if (!q->sch->q.qlen)
 		hop_drain_stop(&q->drain_run);
 }
 
+/* Lower the demand of a packet that departs. @offset: its congestion header, from sxcp_look() */
+static void sxcp_answer(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
+			struct sxcp_pkt *pkt)
+{
+	if (sxcp_depart(&q->vars, &q->params, pkt))
+		sxcp_write_delta(q, skb, offset, pkt);
+}
+
 /* Dequeue from one of two children. */
-static noinline struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
+static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 {
 	struct sxcp_pkt pkt;
 	struct sk_buff *skb;
@@ -895,8 +822,25 @@ static noinline struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 	sxcp_see_departure(q, skb, side, sxcp_queue(q));
 	offset = sxcp_look(skb, &q->params, &pkt);
 	sxcp_depart_shared(q, skb, &pkt, side, alone);
-	sxcp_answer_pkt(q, skb, offset, &pkt);
+	sxcp_answer(q, skb, offset, &pkt);
 	return skb;
+}
+
+/* A packet departs that may have a congestion header. */
+static void sxcp_answer_header(struct sxcp_sched_data *q, struct sk_buff *skb)
+{
+	struct sxcp_pkt pkt, any;
+	int offset;
+
+	if (hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)) &&
+	    sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)) {
+		offset = skb_network_offset(skb) + sizeof(struct iphdr);
+		if (sxcp_depart(&q->vars, &q->params, &pkt))
+			sxcp_write_delta(q, skb, offset, &pkt);
+	} else {
+		offset = sxcp_look(skb, &q->params, &any);
+		sxcp_answer(q, skb, offset, &any);
+	}
 }
 
 static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
@@ -904,7 +848,7 @@ static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
 	struct sxcp_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
 
-	if (unlikely(hop_child_at(sch, XCP_SIDE_OTHER)))
+	if (hop_child_at(sch, XCP_SIDE_OTHER))
 		return sxcp_dequeue_shared(q);
 	q->peeked = XCP_SIDES;
 	skb = hop_child_dequeue(sch);
@@ -913,12 +857,8 @@ static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
 		return NULL;
 	}
 	sxcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
-	if (likely(hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)))) {
-		if (ip_hdr(skb)->protocol == q->params.protocol)
-			return sxcp_answer_header(q, skb);
-	} else if (!hop_pkt_lacks(skb, q->params.protocol)) {
-		return sxcp_answer_any(q, skb);
-	}
+	if (!hop_pkt_lacks(skb, q->params.protocol))
+		sxcp_answer_header(q, skb);
 	return skb;
 }
 

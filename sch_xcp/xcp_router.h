@@ -270,7 +270,7 @@ struct sxcp_ratio sxcp_ratio(u64 num, u64 den);
  */
 static inline s64 sxcp_ratio_times(const struct sxcp_ratio *r, u64 x)
 {
-	if (unlikely(r->mul && x > r->most))
+	if (r->mul && x > r->most)
 		return XCP_RATE_MAX_Q16;
 	return (s64)mul_u64_u64_shr(r->mul, x, r->shift);
 }
@@ -668,15 +668,6 @@ static inline void sxcp_read_sum(struct sxcp_pkt *pkt)
 	pkt->delta_bytes_ps = mean + (pkt->delta_bytes_ps % pkts > 0);
 }
 
-/*
- * Return: the class of a header without a demand. Not inlined: compilers would turn it into
- * arithmetic on the result of two comparisons, which costs each packet a dozen instructions.
- */
-static noinline __maybe_unused enum sxcp_class sxcp_unsupported_class(enum xcp_format format)
-{
-	return format == XCP_FORMAT_MINIMAL ? XCP_CLASS_MINIMAL : XCP_CLASS_UNKNOWN;
-}
-
 /**
  * sxcp_read() - read a congestion header
  * @pkt: the packet; class, fault, format and the header's values are set. @pkts must be set before,
@@ -700,8 +691,9 @@ static inline void sxcp_read(struct sxcp_pkt *pkt, const struct xcp_hdr *h, u8 o
 		sxcp_read_sum(pkt);
 	pkt->class = XCP_CLASS_ASKING;
 	/* The RTT of a Minimal header is 0. */
-	if (unlikely(!pkt->rtt_us) || unlikely(!pkt->throughput_bytes_pms))
-		pkt->class = sxcp_unsupported_class(pkt->format);
+	if (!pkt->rtt_us || !pkt->throughput_bytes_pms)
+		pkt->class = pkt->format == XCP_FORMAT_MINIMAL ? XCP_CLASS_MINIMAL :
+								 XCP_CLASS_UNKNOWN;
 }
 
 /**
@@ -727,7 +719,7 @@ static inline void sxcp_count(struct sxcp_stats *s, const struct sxcp_pkt *pkt)
 		s->minimal_pkts += pkt->pkts;
 	if (pkt->class == XCP_CLASS_UNKNOWN)
 		s->unknown_pkts += pkt->pkts;
-	if (likely(!pkt->flags))
+	if (!pkt->flags)
 		return;
 	if (pkt->flags & XCP_FLAG_E2E_LIMITED)
 		s->e2e_limited_pkts += pkt->pkts;

@@ -7,7 +7,7 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 
-#include "csig_packet.h"
+#include "csig_packet.c"
 
 #define IP_AT	(ETH_HLEN + 4)
 #define TCP_AT	(IP_AT + sizeof(struct iphdr))

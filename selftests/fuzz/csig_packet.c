@@ -3,7 +3,7 @@
 #include "packet.h"
 #include "../../hop_core/hop_pkt.c"
 #include <linux/netdevice.h>
-#include "csig_packet.h"
+#include "../../sch_csig/csig_packet.c"
 
 static const struct csig_tpids tpids = { .tpid = {
 	[CSIG_COMPACT] = CSIG_TPID_COMPACT_DEFAULT, [CSIG_EXPANDED] = CSIG_TPID_EXPANDED_DEFAULT,

@@ -158,7 +158,7 @@ static bool scsig_has(const struct scsig_settings *set, u32 type)
 }
 
 /* Get the number of packets on the wire that a queued packet stands for. */
-static __always_inline u32 scsig_pkts(const struct sk_buff *skb)
+static u32 scsig_pkts(const struct sk_buff *skb)
 {
 	return hop_pkt_wire(skb, 0).segs_pkts;
 }
@@ -167,8 +167,8 @@ static __always_inline u32 scsig_pkts(const struct sk_buff *skb)
  * Return: true if the packet's tag must be removed, and counts why a tag is not updated. @type is
  * the tag's type, or CSIG_TYPES if the tag has a fault or this port does not update tags.
  */
-static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
-					     const struct csig_place *place, u32 type, u32 pkts)
+static bool scsig_must_strip(struct scsig_sched_data *q,
+			     const struct csig_place *place, u32 type, u32 pkts)
 {
 	const struct scsig_settings *set = q->set;
 	const u32 mode = set->value[TCA_CSIG_MODE];
@@ -177,14 +177,14 @@ static __always_inline bool scsig_must_strip(struct scsig_sched_data *q,
 		q->stats->malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
-	if (likely(scsig_has(set, type)))
+	if (scsig_has(set, type))
 		return false;
 	q->stats->unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
 /* Remove all tags. Return: false if one stays: then the packet must not leave (section 6.1). */
-static noinline bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkts)
+static bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
 	struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
 
@@ -203,8 +203,7 @@ static noinline bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb
  * Segment a GSO packet that had the second form, as a bridge's: a NIC would segment it as if its
  * tag were the IP header. The segments get the arrival time of the GSO packet.
  */
-static noinline int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
-					 struct sk_buff **to_free)
+static int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	const u64 mark = *hop_arrival_mark(skb);
 	struct sk_buff *segs, *seg;
@@ -217,8 +216,8 @@ static noinline int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch,
 }
 
 /* Convert a packet to the first form. Return: true if it must be segmented. */
-static noinline bool scsig_normalise(struct sk_buff *skb, struct net_device *dev,
-				     enum csig_form form, u32 offset_bytes, u16 inner)
+static bool scsig_normalise(struct sk_buff *skb, struct net_device *dev,
+			    enum csig_form form, u32 offset_bytes, u16 inner)
 {
 	const struct csig_place place = {
 		.form = form, .offset_bytes = offset_bytes, .inner = inner,
@@ -228,7 +227,7 @@ static noinline bool scsig_normalise(struct sk_buff *skb, struct net_device *dev
 	       !hop_device_is_veth(dev);
 }
 
-static __always_inline void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
+static void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
 {
 	if (form == CSIG_COMPACT)
 		q->stats->compact_pkts += pkts;
@@ -253,7 +252,7 @@ static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
 	scsig_count(q, place.form, pkts);
 	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
 		type = scsig_packet_read(skb, &place).type;
-	if (unlikely(scsig_must_strip(q, &place, type, pkts))) {
+	if (scsig_must_strip(q, &place, type, pkts)) {
 		if (!scsig_strip(q, skb, pkts))
 			return qdisc_drop(skb, sch, to_free);
 		goto queue;
@@ -276,8 +275,8 @@ static __always_inline int scsig_enqueue_near(struct sk_buff *skb, struct Qdisc 
 	struct scsig_sched_data *q = qdisc_priv(sch);
 	const u32 type = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
 
-	if (unlikely(!(q->set->updated_types >> type & 1)) ||
-	    unlikely(scsig_packet_is_second_form(skb, &place)))
+	if (!(q->set->updated_types >> type & 1) ||
+	    scsig_packet_is_second_form(skb, &place))
 		return scsig_enqueue_any(skb, sch, to_free);
 	scsig_count(q, form, scsig_pkts(skb));
 	/* The tag asks for the packet's delay in this port. */
@@ -298,21 +297,15 @@ static noinline int scsig_enqueue_expanded(struct sk_buff *skb, struct Qdisc *sc
 	return scsig_enqueue_near(skb, sch, to_free, CSIG_EXPANDED);
 }
 
-static noinline int scsig_enqueue_plain(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free)
+static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
-	return hop_child_enqueue(skb, sch, to_free);
-}
+	struct scsig_sched_data *q = qdisc_priv(sch);
 
-/* All calls are tail calls, so that this function needs no stack frame. */
-static __always_inline int scsig_enqueue_glanced(struct sk_buff *skb, struct Qdisc *sch,
-						 struct sk_buff **to_free)
-{
-	const struct scsig_sched_data *q = qdisc_priv(sch);
-
+	if (q->has_ring)
+		hop_port_look_stopped(&q->ring, sch, skb);
 	switch (scsig_packet_glance(skb, &q->set->tpids)) {
 	case CSIG_GLANCE_IP:
-		return scsig_enqueue_plain(skb, sch, to_free);
+		return hop_child_enqueue(skb, sch, to_free);
 	case CSIG_GLANCE_COMPACT:
 		return scsig_enqueue_compact(skb, sch, to_free);
 	case CSIG_GLANCE_EXPANDED:
@@ -320,25 +313,6 @@ static __always_inline int scsig_enqueue_glanced(struct sk_buff *skb, struct Qdi
 	default:
 		return scsig_enqueue_any(skb, sch, to_free);
 	}
-}
-
-/* Enqueue a packet of a port with a ring. */
-static noinline int scsig_enqueue_above_ring(struct sk_buff *skb, struct Qdisc *sch,
-					     struct sk_buff **to_free)
-{
-	struct scsig_sched_data *q = qdisc_priv(sch);
-
-	hop_port_look_stopped(&q->ring, sch, skb);
-	return scsig_enqueue_glanced(skb, sch, to_free);
-}
-
-static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
-{
-	const struct scsig_sched_data *q = qdisc_priv(sch);
-
-	if (unlikely(q->has_ring))
-		return scsig_enqueue_above_ring(skb, sch, to_free);
-	return scsig_enqueue_glanced(skb, sch, to_free);
 }
 
 static void scsig_start_timer(struct scsig_sched_data *q)
@@ -363,7 +337,7 @@ static struct scsig_shared *scsig_shared(const struct scsig_sched_data *q)
 }
 
 /* Warn once per qdisc and rate. */
-static noinline void scsig_warn_slow(struct scsig_sched_data *q, const struct hop_drain *drain)
+static void scsig_warn_slow(struct scsig_sched_data *q, const struct hop_drain *drain)
 {
 	if (q->warned_slow)
 		return;
@@ -436,7 +410,7 @@ static u64 scsig_due_ns(const struct scsig_sched_data *q)
  * A port that is slower than its configured rate needs a longer interval to contain as many
  * packets. The options keep the configured interval.
  */
-static noinline void scsig_follow_drain(struct scsig_sched_data *q)
+static void scsig_follow_drain(struct scsig_sched_data *q)
 {
 	const u64 rate_bytes_ps = q->port.drain.rate_bytes_ps;
 	struct scsig_settings *set = q->set;
@@ -497,7 +471,7 @@ static u32 scsig_answer_bit(u32 type, enum csig_form form)
 }
 
 /* Compute the value for the first tag of this type and form since the estimate changed. */
-static noinline void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig_form form)
+static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig_form form)
 {
 	struct scsig_answer *answer = &q->answer[type][form];
 
@@ -509,7 +483,7 @@ static noinline void scsig_compute_answer(struct scsig_sched_data *q, u32 type, 
 }
 
 /* Return: the time that a packet will wait in the driver's ring, ns */
-static noinline u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
+static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
 {
 	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
@@ -527,13 +501,13 @@ static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struc
 	const struct csig_signal *signal = &q->set->signal[CSIG_PD];
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
-	if (unlikely(waited_ns == HOP_MARK_UNKNOWN_NS)) {
+	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
 		q->stats->untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
-	if (unlikely(q->has_ring))
+	if (q->has_ring)
 		waited_ns += scsig_ring_wait_ns(q, now_ns);
-	if (unlikely(waited_ns > q->stats->longest_ns))
+	if (waited_ns > q->stats->longest_ns)
 		q->stats->longest_ns = waited_ns;
 	if (waited_ns < csig_high(&signal->scale, form, t->value))
 		return false;
@@ -551,7 +525,7 @@ static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_b
 {
 	if (t->type == CSIG_PD)
 		return scsig_answer_delay(q, skb, form, t, now_ns, a);
-	if (unlikely(!(q->known & scsig_answer_bit(t->type, form))))
+	if (!(q->known & scsig_answer_bit(t->type, form)))
 		scsig_compute_answer(q, t->type, form);
 	*a = q->answer[t->type][form];
 	return csig_worse(t->type, a->code, t->value);
@@ -562,8 +536,8 @@ static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_b
  * have changed before its bytes were copied; its type is CSIG_TYPES if it cannot be written or
  * does not exist any more.
  */
-static noinline struct csig_tag scsig_read_own(struct scsig_sched_data *q, struct sk_buff *skb,
-					       enum csig_form form, u32 offset_bytes)
+static struct csig_tag scsig_read_own(struct scsig_sched_data *q, struct sk_buff *skb,
+				      enum csig_form form, u32 offset_bytes)
 {
 	const struct csig_place before = { .form = form, .offset_bytes = offset_bytes };
 	const struct csig_tag none = { .type = CSIG_TYPES };
@@ -579,8 +553,8 @@ static noinline struct csig_tag scsig_read_own(struct scsig_sched_data *q, struc
 	return scsig_packet_read(skb, &now);
 }
 
-static noinline u32 scsig_locator_with_ttl(const struct scsig_settings *set,
-					   const struct sk_buff *skb, enum csig_form form, u32 type)
+static u32 scsig_locator_with_ttl(const struct scsig_settings *set,
+				  const struct sk_buff *skb, enum csig_form form, u32 type)
 {
 	const struct csig_place place = scsig_packet_find(skb, &set->tpids);
 
@@ -588,8 +562,8 @@ static noinline u32 scsig_locator_with_ttl(const struct scsig_settings *set,
 			    scsig_packet_ttl(skb, &place));
 }
 
-static noinline void scsig_trace_update(const struct Qdisc *sch, enum csig_form form,
-					const u8 *data, u64 measured)
+static void scsig_trace_update(const struct Qdisc *sch, enum csig_form form,
+			       const u8 *data, u64 measured)
 {
 	const struct csig_tag t = csig_read(form, data);
 
@@ -604,7 +578,7 @@ static __always_inline void scsig_write_update(struct scsig_sched_data *q, struc
 	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
 	u32 locator = a->locator;
 
-	if (unlikely(a->has_ttl))
+	if (a->has_ttl)
 		locator = scsig_locator_with_ttl(q->set, skb, place->form, t.type);
 	if (!csig_replace(&t, a->code, locator))
 		return;
@@ -616,9 +590,9 @@ static __always_inline void scsig_write_update(struct scsig_sched_data *q, struc
 }
 
 /* Update a tag to the port's worse value @a if the packet's bytes are shared or not linear. */
-static noinline void scsig_update_shared(struct scsig_sched_data *q, struct sk_buff *skb,
-					 enum csig_form form, u32 offset_bytes, u32 type,
-					 const struct scsig_answer *a)
+static void scsig_update_shared(struct scsig_sched_data *q, struct sk_buff *skb,
+				enum csig_form form, u32 offset_bytes, u32 type,
+				const struct scsig_answer *a)
 {
 	const struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
 	const struct csig_tag t = scsig_read_own(q, skb, form, offset_bytes);
@@ -634,11 +608,11 @@ static __always_inline void scsig_update_at(struct scsig_sched_data *q, struct s
 {
 	struct scsig_answer a;
 
-	if (unlikely(!(q->set->updated_types >> t->type & 1)) ||
+	if (!(q->set->updated_types >> t->type & 1) ||
 	    !scsig_answer(q, skb, place->form, t, now_ns, &a))
 		return;
-	if (likely(scsig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
-				       CSIG_TPID_BYTES)))
+	if (scsig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
+				       CSIG_TPID_BYTES))
 		scsig_write_update(q, skb, place, *t, &a);
 	else
 		scsig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
@@ -682,8 +656,7 @@ static noinline void scsig_update_expanded(struct scsig_sched_data *q, struct sk
 	scsig_update_near(q, skb, CSIG_EXPANDED, now_ns);
 }
 
-static __always_inline void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb,
-					 u64 now_ns)
+static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
 	switch (scsig_packet_glance(skb, &q->set->tpids)) {
 	case CSIG_GLANCE_IP:
@@ -700,7 +673,7 @@ static __always_inline void scsig_update(struct scsig_sched_data *q, struct sk_b
 }
 
 /* A packet of a port with a timer or a ring leaves. */
-static noinline void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
+static void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
 	if (q->has_ring) {
 		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
@@ -739,7 +712,7 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	hop_port_count(&q->sent, wire.bytes);
 	q->departures++;
 	hop_drain_depart(&q->drain_run, sch->q.qlen);
-	if (unlikely(q->is_watched))
+	if (q->is_watched)
 		scsig_watch_departure(q, now_ns, wire.bytes);
 	return skb;
 }

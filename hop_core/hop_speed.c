@@ -26,17 +26,6 @@ static unsigned int hop_speed_net_id;
 /* Under RTNL. */
 static LIST_HEAD(hop_speed_watches);
 
-/* Written under RTNL. */
-unsigned int hop_speed_changed __read_mostly;
-EXPORT_SYMBOL_GPL(hop_speed_changed);
-
-/* Context: RTNL held; the new rate is stored. */
-static void hop_speed_note_change(void)
-{
-	/* Pairs with hop_speed_changes(). */
-	smp_store_release(&hop_speed_changed, hop_speed_changed + 1);
-}
-
 struct hop_speed hop_speed_of(const struct net_device *dev)
 {
 	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
@@ -169,16 +158,13 @@ static int hop_speed_event(struct notifier_block *nb, unsigned long event, void 
 	case NETDEV_UP:
 	case NETDEV_CHANGE:
 		hop_speed_remember(dev);
-		hop_speed_note_change();
 		hop_speed_report(dev);
 		break;
 	case NETDEV_CHANGEUPPER:
 		hop_speed_check_above(dev);
-		hop_speed_note_change();
 		break;
 	case NETDEV_UNREGISTER:
 		xa_erase(&hsn->speeds, dev->ifindex);
-		hop_speed_note_change();
 		break;
 	}
 	return NOTIFY_DONE;

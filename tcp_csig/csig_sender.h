@@ -826,7 +826,7 @@ static inline void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a,
 }
 
 static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
-				       const struct tcsig_ack *a)
+			      const struct tcsig_ack *a)
 {
 	if (v->stage == TCSIG_JUMP && a->has_free)
 		v->goal = min(v->goal, v->cw + a->free);
@@ -937,7 +937,7 @@ static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig
  * Return: as tcsig_receive().
  */
 static inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
-						const struct tcsig_ack *a)
+				       const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
 
@@ -958,7 +958,7 @@ static inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
  * Return: true if the ACK ended a round.
  */
 static inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
-					  const struct tcsig_ack *a)
+				 const struct tcsig_ack *a)
 {
 	const u64 worst_ns = v->worst_ns;
 	const bool turned = tcsig_receive_quiet(v, p->least, a);

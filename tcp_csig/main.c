@@ -206,7 +206,7 @@ static u32 tcsig_core(const struct tcsig_knobs *k, u32 locator)
 
 /* Section 8.2.1: chooses another hash and so, where paths are chosen by hashes, another path. */
 static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
-				       const struct tcsig_ack *a, u32 round_least_ns, bool turned)
+			      const struct tcsig_ack *a, u32 round_least_ns, bool turned)
 {
 	/* The only parameter that counts here; the others need not be in memory for each ACK. */
 	const struct tcsig_params p = { .target_ns = target_ns };
@@ -226,8 +226,8 @@ static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target
 }
 
 static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
-				    const struct tcsig_params *p, const struct tcsig_ack *a,
-				    u32 round_least_ns, bool turned)
+			     const struct tcsig_params *p, const struct tcsig_ack *a,
+			     u32 round_least_ns, bool turned)
 {
 	struct tcsig_reported *reported = cs->reported;
 
@@ -252,7 +252,7 @@ static bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 }
 
 static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
-					  const struct tcsig_ack *a, bool turned)
+			  const struct tcsig_ack *a, bool turned)
 {
 	if (turned)
 		tcsig_end_round(sk, cs);
@@ -262,7 +262,7 @@ static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
 
 /* Inlined twice: for a hop's delay the law is shorter than for a whole path's. */
 static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
-					     const struct tcsig_ack *a, bool hop)
+			     const struct tcsig_ack *a, bool hop)
 {
 	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
 	const u64 ref = cs->v.ref;
@@ -280,13 +280,13 @@ static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
 }
 
 static void tcsig_receive_path(struct sock *sk, struct tcsig_sock *cs,
-					const struct tcsig_ack *a)
+			       const struct tcsig_ack *a)
 {
 	tcsig_receive_by(sk, cs, a, false);
 }
 
 static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
-					      const struct rate_sample *rs)
+			      const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct tcsig_ack a = {

@@ -79,7 +79,8 @@ static void dctcp_decide_again(const struct sock *sk, struct dctcp_sock *ds)
 {
 	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
 
-	WRITE_ONCE(ds->law, dctcp_choose_law(tcp_min_rtt(tcp_sk(sk)), READ_ONCE(dn->knobs.rtt_max_us)));
+	WRITE_ONCE(ds->law, dctcp_choose_law(tcp_min_rtt(tcp_sk(sk)),
+					     READ_ONCE(dn->knobs.rtt_max_us)));
 }
 
 static void dctcp_init(struct sock *sk)

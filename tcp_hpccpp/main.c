@@ -282,7 +282,7 @@ static bool hpccpp_hosts_limit(const struct sock *sk, const struct hpccpp_law *l
  * may delay its ACK: see hpccpp_cwnd_pkts().
  */
 static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
-					   u32 wnd_bytes, u32 wire_bytes)
+			   u32 wnd_bytes, u32 wire_bytes)
 {
 	return tcp_sk(sk)->packets_out == 1 && wnd_bytes <= wire_bytes &&
 	       !nint_flow_acks_now(hs->flow);
@@ -300,7 +300,7 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
 	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
 	law->cwnd_pkts = hop_stack_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
-							   wire_bytes, held));
+								 wire_bytes, held));
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	hop_stack_set_pace(sk, bytes_ps, U64_MAX);
@@ -355,7 +355,7 @@ static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
  * the other parameters of a request seldom change.
  */
 static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
-					struct hpccpp_law *law, bool changed)
+			       struct hpccpp_law *law, bool changed)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
 	bool seldom;
@@ -536,7 +536,7 @@ static void hpccpp_give_up(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	hop_stack_set_cwnd(sk, min_t(u32, max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND),
-			       tcp_snd_cwnd(tp)));
+				     tcp_snd_cwnd(tp)));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 	hpccpp_release(sk);
 	hop_cc_choose(sk, &hpccpp_ways, HOP_CC_PEER_UNSUPPORTED);
@@ -561,7 +561,7 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 
 /* The peer does not answer: Reno from now on, or as before. */
 static void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
-				    const struct rate_sample *rs)
+			   const struct rate_sample *rs)
 {
 	if (!law->reno)
 		hpccpp_begin_reno(sk, law);
@@ -694,7 +694,7 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 
 /* For an answer that is the first from a path, or does not have all records. */
 static void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
-					 enum hpcc_received received)
+				enum hpcc_received received)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
 
@@ -708,7 +708,7 @@ static void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
 
 /* Return: true if a round has ended since @update_seq was lastUpdateSeq. */
 static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received received,
-				   u32 update_seq)
+			    u32 update_seq)
 {
 	return received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 }

@@ -9,17 +9,10 @@
  * determines the window (after a loss, and permanently if the peer does not support XCP), the
  * connection uses the stack's Reno.
  */
-#include <linux/inet_diag.h>
-#include <linux/module.h>
-#include <hopcc/lib/hop_peek.h>
+#include <hopcc/core/hop_cc.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_sock.h>
-#include <hopcc/lib/hop_sysctl.h>
-#include <hopcc/lib/hop_version.h>
-#include <net/netns/generic.h>
-#include <net/tcp.h>
-#include <hopcc/wire/xcp.h>
 #include <hopcc/flow/xcp_flow.h>
+#include <hopcc/wire/xcp.h>
 
 #include "xcp_sender.h"
 
@@ -40,94 +33,73 @@
  */
 #define XCP_HELD_PACING		4
 
-/* The largest value of speed_mbit: 134 Tbit/s */
-#define XCP_SPEED_MAX_MBIT	0x7ffffffU
-
 /* A window that the receiver takes for small, packets: below its XCP_SMALL_WINDOW_PKTS */
 #define XCP_SMALL_PKTS		2U
-
-/* ss shows gains in units of 1/256. */
-#define XCP_INFO_GAIN_SHIFT	8
 
 struct txcp_sock {
 	struct txcp_vars v;
 	struct xcp_flow *flow;
 	u64 undo_wnd;		/* the window before the end-to-end control took over */
 	s64 feedback_bytes_ps;	/* the latest feedback; for dumps */
-	const struct net_device *dev;	/* device of speed_mbit; never dereferenced */
 	u32 round_end_pkts;	/* tp->delivered at which the round ends */
 	u32 ack_us;		/* time of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
-	u32 speed_changes;	/* hop_speed_changes() before the speed was read */
-	u32 speed_mbit:27;	/* struct hop_speed of dev, at most XCP_SPEED_MAX_MBIT */
-	bool small:1;		/* the window in the last offer is small */
-	bool reported:1;	/* the last packet's header had such a window */
-	bool delayed:1;		/* txcp_is_delayed() when the socket was set */
-	bool speed_limits:1;
-	bool paces:1;		/* xcp has switched pacing on */
+	u32 una_seq;		/* SND.UNA after the last ACK */
+	struct hop_speed speed;	/* of the socket's device; read once a round trip */
+	bool small;		/* the window in the last offer is small */
+	bool reported;		/* the last packet's header had such a window */
+	bool delayed;		/* txcp_is_delayed() when the socket was set */
+	bool paces;		/* xcp has switched pacing on */
+};
+
+struct txcp_knobs {
+	u8 loss;
 };
 
 struct txcp_net {
 	struct hop_sysctl sysctl;
-	u8 loss;
+	struct txcp_knobs knobs;
 };
 
 static unsigned int txcp_net_id;
-static struct tcp_congestion_ops xcp;
-static struct tcp_congestion_ops txcp_reno;
-static struct tcp_congestion_ops txcp_asking;
+static const struct hop_cc_ways txcp_ways;
+
+static enum hop_cc_peer txcp_ask_peer(struct sock *sk)
+{
+	BUILD_BUG_ON((int)XCP_PEER_SUPPORTED != (int)HOP_CC_PEER_SUPPORTED);
+	BUILD_BUG_ON((int)XCP_PEER_UNSUPPORTED != (int)HOP_CC_PEER_UNSUPPORTED);
+	return (enum hop_cc_peer)nxcp_flow_ask(sk);
+}
 
 static u32 txcp_mss_bytes(const struct sock *sk)
 {
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
 }
 
-static noinline void txcp_look_up_speed(const struct sock *sk, struct txcp_sock *xs)
+static struct txcp_line txcp_line_of(const struct sock *sk, const struct txcp_sock *xs,
+				     u64 throughput_bytes_ps)
 {
-	const unsigned int changes = hop_speed_changes();
-	const struct net_device *dev = hop_sock_dev(sk);
-	const struct hop_speed speed = hop_sock_speed(sk);
-
-	xs->speed_mbit = min(speed.mbit, XCP_SPEED_MAX_MBIT);
-	xs->speed_limits = speed.limits;
-	xs->dev = dev;
-	xs->speed_changes = changes;
-}
-
-/* Called once per round trip */
-static void txcp_find_speed(const struct sock *sk, struct txcp_sock *xs)
-{
-	if (xs->dev != hop_sock_dev(sk) || xs->speed_changes != hop_speed_changes())
-		txcp_look_up_speed(sk, xs);
-}
-
-/* Inlined, so that the compiler omits the parts of the result that a caller ignores */
-static __always_inline struct txcp_line txcp_line_of(const struct sock *sk,
-						     const struct txcp_sock *xs,
-						     u64 throughput_bytes_ps)
-{
-	const struct hop_speed speed = { .mbit = xs->speed_mbit, .limits = xs->speed_limits };
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 
-	return txcp_desire(hop_speed_bytes_ps(speed), speed.limits,
+	return txcp_desire(hop_speed_bytes_ps(xs->speed), xs->speed.limits,
 			   app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
 }
 
 /* Count the demand of the packets that were sent since the last offer. */
-static __always_inline void txcp_count_asked(const struct sock *sk, struct txcp_sock *xs)
+static void txcp_count_asked(const struct sock *sk, struct txcp_sock *xs)
 {
 	const u32 sent_pkts = tcp_sk(sk)->data_segs_out;
 
-	if (unlikely(xs->small) && sent_pkts != xs->sent_pkts)
+	if (xs->small && sent_pkts != xs->sent_pkts)
 		xs->reported = true;
 	txcp_ask(&xs->v, sent_pkts - xs->sent_pkts, xs->demand_bytes_ps);
 	xs->sent_pkts = sent_pkts;
 }
 
 /* Set the fields of the next packets; if the throughput is unknown (0), they carry no demand. */
-static __always_inline void txcp_offer(const struct sock *sk, struct txcp_sock *xs,
-				       u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
+static void txcp_offer(const struct sock *sk, struct txcp_sock *xs, u64 desired_bytes_ps,
+		       u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
 	s32 demand_bytes_ps = 0;
 
@@ -141,9 +113,8 @@ static __always_inline void txcp_offer(const struct sock *sk, struct txcp_sock *
 		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
 }
 
-/* Not inlined, to keep its variables off the stack in the normal ACK path */
-static noinline void txcp_trace(const struct sock *sk, const struct txcp_sock *xs,
-				struct xcp_feedback feedback, u64 throughput_bytes_ps)
+static void txcp_trace(const struct sock *sk, const struct txcp_sock *xs,
+		       struct xcp_feedback feedback, u64 throughput_bytes_ps)
 {
 	const struct xcp_offer offer = {
 		.rtt_us = throughput_bytes_ps ? xs->v.rtt_us : 0,
@@ -171,7 +142,7 @@ static bool txcp_is_delayed(const struct sock *sk, const struct txcp_sock *xs, u
  * be in flight where the ACK of a single one may be delayed, since the receiver acknowledges the
  * second one at once.
  */
-static noinline u32 txcp_small_window(struct sock *sk, struct txcp_sock *xs, u32 cwnd_pkts)
+static u32 txcp_small_window(struct sock *sk, struct txcp_sock *xs, u32 cwnd_pkts)
 {
 	bool delayed;
 
@@ -185,21 +156,31 @@ static noinline u32 txcp_small_window(struct sock *sk, struct txcp_sock *xs, u32
 	return cwnd_pkts + delayed;
 }
 
-static __always_inline u32 txcp_set_window(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
+static u32 txcp_set_window(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
 {
 	u32 cwnd_pkts = txcp_wnd_pkts(&xs->v, mss_bytes);
 
-	if (unlikely(cwnd_pkts <= XCP_SMALL_PKTS || xs->small))
+	if (cwnd_pkts <= XCP_SMALL_PKTS || xs->small)
 		cwnd_pkts = txcp_small_window(sk, xs, cwnd_pkts);
 	return hop_stack_set_cwnd(sk, cwnd_pkts);
 }
 
 /*
- * Set window, pacing rate and offer from XCP's state or, under Reno, from the stack's window. It is
- * inlined where an ACK is processed.
+ * Reno's window. In a recovery it is the one that the recovery ends with: the socket's is smaller
+ * then, see hop_cc_repair_pkts().
  */
-static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes,
-					    struct xcp_feedback feedback)
+static u32 txcp_reno_pkts(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Recovery)
+		return hop_cwnd_pkts(tp);
+	return clamp(tp->snd_ssthresh, 1U, HOP_WND_MAX_PKTS);
+}
+
+/* Set window, pacing rate and offer from XCP's state or, under Reno, from the stack's window. */
+static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes,
+			    struct xcp_feedback feedback)
 {
 	const bool reno = xs->v.reno;
 	u64 wnd_bytes, rate_bytes_ps;
@@ -209,7 +190,7 @@ static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *x
 	/* With feedback, txcp_receive_feedback() has counted them already. */
 	if (!feedback.headers)
 		txcp_count_asked(sk, xs);
-	cwnd_pkts = reno ? hop_cwnd_pkts(tcp_sk(sk)) : txcp_set_window(sk, xs, mss_bytes);
+	cwnd_pkts = reno ? txcp_reno_pkts(sk) : txcp_set_window(sk, xs, mss_bytes);
 	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : txcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
@@ -226,7 +207,7 @@ static __always_inline void txcp_set_socket(struct sock *sk, struct txcp_sock *x
 }
 
 /* The same, where no feedback came. */
-static noinline void txcp_apply(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
+static void txcp_apply(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
 {
 	txcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
 }
@@ -241,8 +222,7 @@ static void txcp_init(struct sock *sk)
 	hop_stack_bound_cwnd(sk);
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
-		hop_stack_set_cc(sk, nxcp_flow_ask(sk) == XCP_PEER_UNKNOWN ? &txcp_asking :
-									    &txcp_reno);
+		hop_cc_choose(sk, &txcp_ways, txcp_ask_peer(sk));
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -255,7 +235,7 @@ static void txcp_init(struct sock *sk)
 	xs->round_end_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
-	txcp_find_speed(sk, xs);
+	xs->speed = hop_sock_speed(sk);
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	xs->paces = hop_stack_start_pacing(sk);
 	txcp_apply(sk, xs, txcp_mss_bytes(sk));
@@ -283,7 +263,7 @@ static void txcp_release(struct sock *sk)
 static void txcp_give_up(struct sock *sk)
 {
 	txcp_release(sk);
-	hop_stack_set_cc(sk, &txcp_reno);
+	hop_cc_choose(sk, &txcp_ways, HOP_CC_PEER_UNSUPPORTED);
 }
 
 /* Return: true if the application or the peer's receive window limits the sender */
@@ -299,7 +279,7 @@ static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock
 
 	if (nxcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED)
 		return XCP_LOSS_RENO;
-	return READ_ONCE(xn->loss);
+	return READ_ONCE(xn->knobs.loss);
 }
 
 static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
@@ -311,7 +291,7 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 
 	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
 		txcp_give_up(sk);
-	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)hop_cwnd_pkts(tp) * mss_bytes,
+	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)txcp_reno_pkts(sk) * mss_bytes,
 				mss_bytes))
 		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
 }
@@ -330,7 +310,7 @@ static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts,
 {
 	const bool reno = xs->v.reno;
 
-	txcp_find_speed(sk, xs);
+	xs->speed = hop_sock_speed(sk);
 	if (reno)
 		txcp_end_reno_round(sk, xs);
 	else if (txcp_is_cut_off(sk, xs))
@@ -358,6 +338,12 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 		txcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
 }
 
+/* A loss under Reno: the stack repairs it, and PRR's rule bounds what it sends. */
+static void txcp_repair(struct sock *sk, u32 acked_pkts, bool may_grow)
+{
+	hop_stack_set_cwnd(sk, hop_cc_reno_repair_pkts(sk, acked_pkts, may_grow));
+}
+
 static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 feedback_bytes_ps,
 				  u32 mss_bytes)
 {
@@ -376,15 +362,15 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 	txcp_bound_growth(&xs->v, &line, wnd);
 }
 
-static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
+static void txcp_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	const u32 mss_bytes = txcp_mss_bytes(sk);
 	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
+	bool una_moved;
 
-	/* The SYN-ACK is processed here before init(). */
-	if (!xs->flow)
-		return;
+	una_moved = tcp_sk(sk)->snd_una != xs->una_seq;
+	xs->una_seq = tcp_sk(sk)->snd_una;
 	feedback = nxcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
 		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
@@ -394,9 +380,9 @@ static void txcp_cong_control(struct sock *sk, const struct rate_sample *rs)
 	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
 	txcp_set_socket(sk, xs, mss_bytes, feedback);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
+		txcp_repair(sk, rs->acked_sacked, una_moved && !rs->losses);
 }
-
-compat_adapt_cong_control(txcp_cong_control)
 
 /*
  * The application sends again after an idle time; the packet being sent carries the new offer. If
@@ -404,15 +390,12 @@ compat_adapt_cong_control(txcp_cong_control)
  * not an idle time, and the values that the last ACK set stay valid unless the sender did not fill
  * its window before.
  */
-static void txcp_tx_start(struct sock *sk)
+static void txcp_resume(struct sock *sk)
 {
 	struct txcp_sock *xs = inet_csk_ca(sk);
 	u32 idle_us, mss_bytes;
 	bool changed;
 
-	if (!xs->flow)
-		return;
-	hop_stack_bound_cwnd(sk);
 	if (xs->v.reno)
 		return;
 	idle_us = hop_idle_us(tcp_sk(sk), xs->ack_us);
@@ -421,32 +404,49 @@ static void txcp_tx_start(struct sock *sk)
 		return;
 	mss_bytes = txcp_mss_bytes(sk);
 	txcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
-	txcp_find_speed(sk, xs);
+	xs->speed = hop_sock_speed(sk);
 	txcp_apply(sk, xs, mss_bytes);
 }
 
-static void txcp_cwnd_event(struct sock *sk, enum tcp_ca_event ev)
+/*
+ * Half of the window. After a loss, half of what is in flight if that is less (RFC 5681): XCP's
+ * window may be far more than the path, the send buffer or the receiver's window lets out.
+ */
+static u32 txcp_ssthresh(struct sock *sk)
 {
-	if (ev == CA_EVENT_TX_START)
-		txcp_tx_start(sk);
+	const struct txcp_sock *xs = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tp->lost_out)
+		return tcp_reno_ssthresh(sk);
+	return max(min(tcp_snd_cwnd(tp), max(tp->packets_out, xs->v.in_flight_pkts)) >> 1, 2U);
 }
 
-/* When called, icsk_ca_state still holds the old state but snd_ssthresh already the new value. */
-static void txcp_set_state(struct sock *sk, u8 new_state)
+/* snd_ssthresh already has the new value. */
+static void txcp_lost(struct sock *sk, u8 new_state)
 {
 	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!xs->flow || hop_is_too_big(sk, new_state))
-		return;
-	if (new_state < TCP_CA_CWR || inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
-		return;
-	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
-	txcp_begin_reno(&xs->v);
-	/* For TCP_CA_Loss the stack sets the window itself. */
-	if (new_state != TCP_CA_Loss)
+	if (inet_csk(sk)->icsk_ca_state < TCP_CA_CWR) {
+		xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
+		txcp_begin_reno(&xs->v);
+		/* For TCP_CA_Loss the stack sets the window itself. */
+		if (new_state == TCP_CA_CWR)
+			hop_stack_set_cwnd(sk, tp->snd_ssthresh);
+		trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
+	}
+	if (new_state == TCP_CA_Recovery)
+		txcp_repair(sk, 0, false);
+}
+
+/* The recovery is over, unless the stack has undone it: the window is what Reno's was all along. */
+static void txcp_calm(struct sock *sk, u8 new_state)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery && tp->undo_marker)
 		hop_stack_set_cwnd(sk, tp->snd_ssthresh);
-	trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
 }
 
 /* The stack found that the retransmission was spurious: restore the window and XCP. */
@@ -466,152 +466,88 @@ static u32 txcp_undo_cwnd(struct sock *sk)
 /* XCP was selected on an established connection: use Reno until the peer answers. */
 static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
 {
+	const enum hop_cc_peer peer = txcp_ask_peer(sk);
+
 	hop_stack_bound_cwnd(sk);
-	switch (nxcp_flow_ask(sk)) {
-	case XCP_PEER_SUPPORTED:
-		hop_stack_set_cc(sk, &xcp);
+	hop_cc_choose(sk, &txcp_ways, peer);
+	if (peer == HOP_CC_PEER_SUPPORTED)
 		txcp_init(sk);
-		break;
-	case XCP_PEER_UNSUPPORTED:
-		hop_stack_set_cc(sk, &txcp_reno);
-		break;
-	default:
-		break;
-	}
 }
 
 static u32 txcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
 {
 	if (!of_bytes_ps)
 		return 0;
-	return min_t(u64, div64_u64(value_bytes_ps << XCP_INFO_GAIN_SHIFT, of_bytes_ps), U32_MAX);
-}
-
-static void txcp_fill_info(const struct sock *sk, const struct txcp_sock *xs,
-			   struct tcp_bbr_info *info)
-{
-	s64 feedback_bytes_ps = hop_peek(xs->feedback_bytes_ps);
-	s64 demand_bytes_ps = hop_peek(xs->demand_bytes_ps);
-	u32 rtt_us = hop_peek(xs->v.rtt_us);
-	u64 rate_bytes_ps = txcp_throughput_bytes_ps(hop_peek(xs->v.wnd) >> XCP_WND_SHIFT, rtt_us);
-
-	info->bbr_bw_lo = (u32)rate_bytes_ps;
-	info->bbr_bw_hi = rate_bytes_ps >> 32;
-	info->bbr_min_rtt = rtt_us;
-	info->bbr_pacing_gain = txcp_gain(max_t(s64, demand_bytes_ps, 0) *
-					  tcp_snd_cwnd(tcp_sk(sk)), rate_bytes_ps);
-	info->bbr_cwnd_gain = txcp_gain(abs(feedback_bytes_ps), rate_bytes_ps);
+	return min_t(u64, div64_u64(value_bytes_ps << HOP_CC_INFO_SHIFT, of_bytes_ps), U32_MAX);
 }
 
 /*
- * ss calls this without the socket lock. The values are returned as struct tcp_bbr_info, which is
- * large enough and which ss prints: bw is the throughput, mrtt the RTT, pacing_gain the demand of
- * one RTT and cwnd_gain the absolute value of the last feedback, both relative to the throughput.
+ * ss shows the throughput and the RTT; the demand of one RTT and the absolute value of the last
+ * feedback, both relative to the throughput.
  */
 static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
-	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
+	const struct txcp_sock *xs = inet_csk_ca(sk);
+	struct hop_cc_shown shown = {};
+
+	if (!hop_cc_is_asked(ext, INET_DIAG_BBRINFO))
 		return 0;
-	memset(&info->bbr, 0, sizeof(info->bbr));
-	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &xcp)
-		txcp_fill_info(sk, inet_csk_ca(sk), &info->bbr);
-	*attr = INET_DIAG_BBRINFO;
-	return sizeof(info->bbr);
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == txcp_ways.on) {
+		const s64 demand_bytes_ps = hop_peek(xs->demand_bytes_ps);
+		const s64 feedback_bytes_ps = hop_peek(xs->feedback_bytes_ps);
+
+		shown.rtt_us = hop_peek(xs->v.rtt_us);
+		shown.bytes_ps = txcp_throughput_bytes_ps(hop_peek(xs->v.wnd) >> XCP_WND_SHIFT,
+							  shown.rtt_us);
+		shown.gain = txcp_gain(max_t(s64, demand_bytes_ps, 0) * tcp_snd_cwnd(tcp_sk(sk)),
+				       shown.bytes_ps);
+		shown.state = txcp_gain(abs(feedback_bytes_ps), shown.bytes_ps);
+	}
+	return hop_cc_show(&shown, attr, info);
 }
+
+static const struct hop_cc_law txcp_law = {
+	.ack		= txcp_acked,
+	.resume		= txcp_resume,
+	.lost		= txcp_lost,
+	.calm		= txcp_calm,
+};
+
+HOP_CC_LAW(txcp, txcp_law)
 
 static struct tcp_congestion_ops xcp __read_mostly = {
 	.init		= txcp_init,
 	.release	= txcp_release,
-	.cong_control	= compat_cong_control(txcp_cong_control),
-	compat_cc_events(txcp_cwnd_event, txcp_tx_start),
-	.ssthresh	= tcp_reno_ssthresh,
+	.ssthresh	= txcp_ssthresh,
 	.undo_cwnd	= txcp_undo_cwnd,
-	.set_state	= txcp_set_state,
 	.get_info	= txcp_get_info,
-	.owner		= THIS_MODULE,
 	.name		= "xcp",
+	HOP_CC_LAW_OPS(txcp),
 };
 
-/* txcp_init() and txcp_give_up() switch to these ops and keep the socket's module reference. */
-static struct tcp_congestion_ops txcp_reno __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "xcp-reno",
-};
+static struct tcp_congestion_ops txcp_reno __read_mostly = HOP_CC_RENO("xcp-reno");
+static struct tcp_congestion_ops txcp_asking __read_mostly =
+	HOP_CC_RENO("xcp", .pkts_acked = txcp_ask_acked);
+static const struct hop_cc_ways txcp_ways = { &xcp, &txcp_reno, &txcp_asking };
 
-/*
- * Not registered. These ops carry the name of the selected congestion control because the
- * connection has not fallen back yet: programs such as iperf3 read the name right after they set
- * it.
- */
-static struct tcp_congestion_ops txcp_asking __read_mostly = {
-	.ssthresh	= tcp_reno_ssthresh,
-	.cong_avoid	= tcp_reno_cong_avoid,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.pkts_acked	= txcp_ask_acked,
-	.flags		= TCP_CONG_NON_RESTRICTED,
-	.owner		= THIS_MODULE,
-	.name		= "xcp",
-};
-
-#define TXCP_SYSCTLS 1
-
-/* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table txcp_table[TXCP_SYSCTLS + 1] = {
-	HOP_SYSCTL("tcp_xcp_loss", 0644, struct txcp_net, loss, proc_dou8vec_minmax, SYSCTL_ZERO,
-		   hop_sysctl_bound(XCP_LOSS_TIGHTER)),
+static const struct ctl_table txcp_table[] = {
+	HOP_SYSCTL("tcp_xcp_loss", 0644, struct txcp_net, knobs.loss, proc_dou8vec_minmax,
+		   SYSCTL_ZERO, hop_sysctl_bound(XCP_LOSS_TIGHTER)),
 	{ }
 };
 
-static int __net_init txcp_net_init(struct net *net)
-{
-	struct txcp_net *xn = net_generic(net, txcp_net_id);
+static const struct txcp_knobs txcp_defaults = { .loss = XCP_LOSS_RENO };
 
-	return hop_sysctl_start(net, &xn->sysctl, txcp_table, TXCP_SYSCTLS, xn);
-}
-
-static void __net_exit txcp_net_exit(struct net *net)
-{
-	struct txcp_net *xn = net_generic(net, txcp_net_id);
-
-	hop_sysctl_stop(&xn->sysctl);
-}
-
-static struct pernet_operations txcp_net_ops = {
-	.init	= txcp_net_init,
-	.exit	= txcp_net_exit,
-	.id	= &txcp_net_id,
-	.size	= sizeof(struct txcp_net),
+static const struct hop_cc txcp_cc = {
+	.ops		= &xcp,
+	.reno		= &txcp_reno,
+	.net_id		= &txcp_net_id,
+	.knobs		= txcp_table,
+	.knob_count	= ARRAY_SIZE(txcp_table) - 1,
+	.defaults	= &txcp_defaults,
+	.defaults_bytes	= sizeof(txcp_defaults),
 };
 
-static int __init txcp_register(void)
-{
-	int err;
+HOP_CC_MODULE(txcp, txcp_cc, struct txcp_net, struct txcp_sock);
 
-	BUILD_BUG_ON(sizeof(struct txcp_sock) > ICSK_CA_PRIV_SIZE);
-
-	err = register_pernet_subsys(&txcp_net_ops);
-	if (err)
-		return err;
-	err = hop_register_cc(&xcp, &txcp_reno);
-	if (err)
-		unregister_pernet_subsys(&txcp_net_ops);
-	return err;
-}
-
-/* Every socket that uses the module holds a reference, so no socket is left here. */
-static void __exit txcp_unregister(void)
-{
-	hop_unregister_cc(&xcp, &txcp_reno);
-	unregister_pernet_subsys(&txcp_net_ops);
-}
-
-module_init(txcp_register);
-module_exit(txcp_unregister);
-
-MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("XCP sender (draft-falk-xcp-spec-00)");
-MODULE_VERSION(HOPCC_VERSION);

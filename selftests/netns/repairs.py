@@ -136,22 +136,27 @@ def hpccpp(flow, cwnd, pace):
               f"{got} in a quarter of an RTT; window {cwnd}, {flow.cwnd()} then")
 
 
-def xcp(flow, cwnd, pace):
-    """The window is halved as by Reno; the pacing rate, two windows per RTT, is unchanged."""
-    flow.run(RTT_S / 4)
-    tap.claim("xcp: the timer's repairs leave in half a window at the data's pace",
-              flow.cwnd() == flow.info("I", 76) < 0.6 * cwnd and
-              len(flow.repairs) <= flow.cwnd() and flow.pace() < 1.1 * pace,
-              f"{len(flow.repairs)}; window {cwnd}, {flow.cwnd()} then")
-
-
-def csig(flow, cwnd, _pace):
+def counts_of(flow):
+    """The number of repairs in each of five RTTs."""
     counts, done = [], 0
     for _ in range(5):
         flow.run(RTT_S * 0.95)
         counts.append(len(flow.repairs) - done)
         done = len(flow.repairs)
         flow.run(RTT_S * 0.05)
+    return counts
+
+
+def xcp(flow, cwnd, pace):
+    """As the stack's own Reno; the pacing rate stays."""
+    counts = counts_of(flow)
+    tap.claim("xcp: the timer repairs one, then at most two leave for each that arrived, at the data's pace",
+              cwnd > 100 and counts[:3] == [1, 2, 4] and max(counts) <= 8 and flow.pace() < 1.1 * pace,
+              f"{counts}; window {cwnd}, {flow.cwnd()} then")
+
+
+def csig(flow, cwnd, _pace):
+    counts = counts_of(flow)
     tap.claim("csig: the timer repairs one, then two leave for each that arrived",
               cwnd > 100 and counts == [1, 2, 4, 8, 16], f"{counts}; window {cwnd}")
 

@@ -211,6 +211,30 @@ static inline u32 hop_cc_repair_pkts(struct sock *sk, u32 cwnd_pkts, u32 acked_p
 }
 
 /**
+ * hop_cc_reno_repair_pkts() - get Reno's window during loss recovery
+ * @sk: a TCP socket whose window is the stack's Reno's
+ * @acked_pkts: packets that the current ACK delivered; 0 in lost()
+ * @may_grow: it moved SND.UNA and showed no further loss
+ *
+ * As tcp_cwnd_reduction() below ssthresh: a packet leaves for each that was delivered, and one more
+ * if the window may grow.
+ *
+ * Context: socket lock held, in TCP_CA_Recovery or on the way to it.
+ * Return: packets, at least 1 and at most ssthresh, unless fewer are in flight than must be.
+ */
+static inline u32 hop_cc_reno_repair_pkts(struct sock *sk, u32 acked_pkts, bool may_grow)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 send_pkts;
+
+	hop_stack_count_repair(sk, acked_pkts);
+	send_pkts = max_t(s32, tp->prr_delivered - tp->prr_out, acked_pkts);
+	send_pkts += may_grow;
+	return max(min(tcp_packets_in_flight(tp) + send_pkts, tp->snd_ssthresh),
+		   hop_repair_least_pkts(tp));
+}
+
+/**
  * struct hop_cc_shown - values of a connection that ss shows
  * @bytes_ps: as bw: a rate
  * @rtt_us: as mrtt: a time

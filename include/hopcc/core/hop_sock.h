@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Helpers of the congestion controls that read the state of a socket, or change it by hop_stack.h. */
+/* Helpers of the congestion controls: they read a socket's state, or change it by hop_stack.h. */
 #ifndef HOPCC_CORE_HOP_SOCK_H
 #define HOPCC_CORE_HOP_SOCK_H
 
@@ -39,21 +39,6 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 		speed = hop_speed_of(dst->dev);
 	rcu_read_unlock();
 	return speed;
-}
-
-/**
- * hop_sock_dev() - get the device that a socket's packets leave by
- * @sk: a TCP socket
- *
- * Context: socket lock held.
- * Return: the device; NULL if the socket has no route. It may be gone already, so the caller may
- * only compare the pointer with another one.
- */
-static inline const struct net_device *hop_sock_dev(const struct sock *sk)
-{
-	const struct dst_entry *dst = rcu_dereference_check(sk->sk_dst_cache, true);
-
-	return dst ? READ_ONCE(dst->dev) : NULL;
 }
 
 /**
@@ -259,42 +244,6 @@ static inline u32 hop_repair_least_pkts(const struct tcp_sock *tp)
 	const bool is_due = tp->prr_delivered >= HOP_REPAIR_DELIVERED_PKTS * tp->prr_out;
 
 	return !tp->retrans_out || flight_pkts <= tp->retrans_out || is_due ? flight_pkts + 1 : 1;
-}
-
-/**
- * hop_register_cc() - register a congestion control and its fallback
- * @cc: the congestion control
- * @reno: the fallback: the stack's Reno under a name that includes the name of @cc
- *
- * getsockopt() returns the fallback's name, so setsockopt() must accept it. Its flags must allow
- * it to every user, like Reno.
- *
- * Context: process.
- * Return: 0, or the error of the registration.
- */
-static inline int hop_register_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
-{
-	int err = tcp_register_congestion_control(reno);
-
-	if (err)
-		return err;
-	err = tcp_register_congestion_control(cc);
-	if (err)
-		tcp_unregister_congestion_control(reno);
-	return err;
-}
-
-/**
- * hop_unregister_cc() - undo hop_register_cc()
- * @cc: the congestion control
- * @reno: its fallback
- *
- * Context: process.
- */
-static inline void hop_unregister_cc(struct tcp_congestion_ops *cc, struct tcp_congestion_ops *reno)
-{
-	tcp_unregister_congestion_control(cc);
-	tcp_unregister_congestion_control(reno);
 }
 
 #endif /* HOPCC_CORE_HOP_SOCK_H */

@@ -3,7 +3,6 @@
 #ifndef HOPCC_CORE_HOP_SPEED_H
 #define HOPCC_CORE_HOP_SPEED_H
 
-#include <asm/barrier.h>
 #include <linux/list.h>
 #include <linux/types.h>
 
@@ -56,24 +55,6 @@ static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
  * Return: the rate that its driver reported last.
  */
 struct hop_speed hop_speed_of(const struct net_device *dev);
-
-/* Number of times that the rate of any device may have changed; read by hop_speed_changes(). */
-extern unsigned int hop_speed_changed;
-
-/**
- * hop_speed_changes() - get a number that changes whenever any device's rate may have changed
- *
- * A caller that caches the result of hop_speed_of() reads this number first, and calls
- * hop_speed_of() again when the number has changed.
- *
- * Context: any.
- * Return: the number.
- */
-static inline unsigned int hop_speed_changes(void)
-{
-	/* Pairs with hop_speed_note_change(): the changed rate is visible to the caller. */
-	return smp_load_acquire(&hop_speed_changed);
-}
 
 u64 hop_speed_ask_bytes_ps(struct net_device *dev);
 void hop_speed_watch(struct hop_speed_watch *watch);

@@ -55,8 +55,8 @@ static inline u32 hop_stack_set_cwnd(struct sock *sk, u32 cwnd_pkts)
  * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
  * any 32 bits, 0 included, which tcp_init_metrics() and tcp_init_transfer() take as they are. A
  * congestion control calls this before it reads either: in init(), and where data follows silence
- * or where it waits for the peer's answer, since the stack may copy the metrics after init(), at the
- * end of the handshake.
+ * or where it waits for the peer's answer, since the stack may copy the metrics after init(), at
+ * the end of the handshake.
  */
 static inline void hop_stack_bound_cwnd(struct sock *sk)
 {

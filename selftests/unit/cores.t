@@ -29,7 +29,7 @@ run_one()
 
 count=0 failures=0
 for source in hop_core/*_test.c sch_*/*_test.c net_*/*_test.c tcp_*/*_test.c \
-	tools/lab/sch_link/*_test.c; do
+	tools/lab/sch_link/*_test.c tools/examples/*/*_test.c; do
 	[ -e "$source" ] || continue
 	# A test that needs packets needs the kernel: kunit.t runs it.
 	! grep -q '^#include <linux/skbuff.h>' "$source" || continue

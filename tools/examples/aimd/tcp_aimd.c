@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An example: the law of aimd.h in the frame of hop_cc.h; see Documentation/architecture.md. */
+#include <hopcc/core/hop_cc.h>
+#include <hopcc/flow/csig_flow.h>
+
+#include "aimd.h"
+
+struct aimd_sock {
+	struct aimd_vars v;
+	struct csig_flow *flow;		/* of net_csig_tag; NULL: the path's delay counts */
+	u64 pd_ns, pd_count;		/* the latest max(PD), and number of reports so far */
+	u32 round_end_pkts;
+};
+
+struct aimd_knobs {
+	unsigned int target_us;
+};
+
+struct aimd_net {
+	struct hop_sysctl sysctl;
+	struct aimd_knobs knobs;
+};
+
+static unsigned int aimd_net_id;
+
+static u64 aimd_delay_ns(const struct sock *sk, struct aimd_sock *as, const struct rate_sample *rs)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+	struct csig_signal pd;
+
+	if (as->flow && ctag_flow_read(as->flow, CSIG_PD, &pd) && pd.count != as->pd_count) {
+		as->pd_count = pd.count;
+		as->pd_ns = pd.low;
+	}
+	if (as->pd_count)
+		return as->pd_ns;
+	return rs->rtt_us > (long)least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+}
+
+/* Sets window and pace; @cwnd_pkts: at most, packets. */
+static void aimd_set(struct sock *sk, const struct aimd_sock *as, u32 cwnd_pkts)
+{
+	const u32 rtt_us = tcp_sk(sk)->srtt_us >> 3, mss_bytes = tcp_sk(sk)->mss_cache;
+
+	hop_stack_set_cwnd(sk, cwnd_pkts);
+	if (rtt_us)
+		hop_stack_set_pace(sk, 2 * hop_wnd_bytes_ps(as->v.wnd, mss_bytes, rtt_us),
+				   hop_limit_bytes_ps(hop_sock_speed(sk)));
+}
+
+static void aimd_init(struct sock *sk)
+{
+	struct aimd_sock *as = inet_csk_ca(sk);
+
+	*as = (struct aimd_sock){ .flow = ctag_flow_open(sk) };
+	hop_stack_bound_cwnd(sk);
+	hop_stack_start_pacing(sk);
+	as->v.wnd = max((u64)hop_cwnd_pkts(tcp_sk(sk)) << HOP_WND_SHIFT, AIMD_WND_MIN);
+	as->round_end_pkts = tcp_sk(sk)->delivered;
+}
+
+static void aimd_release(struct sock *sk)
+{
+	struct aimd_sock *as = inet_csk_ca(sk);
+
+	if (hop_cc_has_started(sk) && as->flow)
+		ctag_flow_close(as->flow);
+}
+
+static void aimd_acked(struct sock *sk, const struct rate_sample *rs)
+{
+	const struct aimd_net *an = net_generic(sock_net(sk), aimd_net_id);
+	struct aimd_sock *as = inet_csk_ca(sk);
+	u32 cwnd_pkts;
+
+	aimd_receive(&as->v, clamp(rs->acked_sacked, 0, S16_MAX), aimd_delay_ns(sk, as, rs),
+		     READ_ONCE(an->knobs.target_us) * NSEC_PER_USEC,
+		     hop_round_ended(sk, rs, &as->round_end_pkts));
+	cwnd_pkts = hop_wnd_pkts(as->v.wnd, 1);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
+		cwnd_pkts = hop_cc_repair_pkts(sk, cwnd_pkts, rs->acked_sacked);
+	aimd_set(sk, as, cwnd_pkts);
+}
+
+static void aimd_lost(struct sock *sk, u8 new_state)
+{
+	struct aimd_sock *as = inet_csk_ca(sk);
+
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		return;
+	aimd_lose(&as->v);
+	if (new_state == TCP_CA_Recovery)
+		aimd_set(sk, as, hop_cc_repair_pkts(sk, hop_wnd_pkts(as->v.wnd, 1), 0));
+}
+
+static u32 aimd_undo_cwnd(struct sock *sk)
+{
+	struct aimd_sock *as = inet_csk_ca(sk);
+
+	as->v.wnd = max(as->v.wnd, as->v.undo_wnd);
+	return hop_wnd_pkts(as->v.wnd, 1);
+}
+
+static const struct hop_cc_law aimd_law = { .ack = aimd_acked, .lost = aimd_lost };
+
+HOP_CC_LAW(aimd, aimd_law)
+
+static struct tcp_congestion_ops aimd __read_mostly = {
+	.init		= aimd_init,
+	.release	= aimd_release,
+	.ssthresh	= tcp_reno_ssthresh,
+	.undo_cwnd	= aimd_undo_cwnd,
+	.name		= "aimd",
+	HOP_CC_LAW_OPS(aimd),
+};
+
+static const struct ctl_table aimd_table[] = {
+	HOP_SYSCTL("tcp_aimd_target_us", 0644, struct aimd_net, knobs.target_us,
+		   proc_douintvec_minmax, SYSCTL_ONE, hop_sysctl_bound(1000000)),
+	{ }
+};
+
+static const struct aimd_knobs aimd_defaults = { .target_us = 50 };
+
+static const struct hop_cc aimd_cc = {
+	.ops		= &aimd,
+	.net_id		= &aimd_net_id,
+	.knobs		= aimd_table,
+	.knob_count	= ARRAY_SIZE(aimd_table) - 1,
+	.defaults	= &aimd_defaults,
+	.defaults_bytes	= sizeof(aimd_defaults),
+};
+
+HOP_CC_MODULE(aimd, aimd_cc, struct aimd_net, struct aimd_sock);
+
+MODULE_DESCRIPTION("AIMD over CSIG's delay, an example");

@@ -12,14 +12,14 @@
 #include <uapi/linux/pkt_sched_csig.h>
 
 /**
- * struct csig_signal - configuration of a signal type
+ * struct scsig_signal - configuration of a signal type
  * @on: the port supports this signal
  * @scale: encoding of the signal's values
  * @layout: layout of the locators, by form
  * @locator: locator that this port writes, by form; without a TTL
  * @has_ttl: the locator depends on the packet's TTL, by form
  */
-struct csig_signal {
+struct scsig_signal {
 	bool on;
 	struct csig_scale scale;
 	struct csig_layout layout[CSIG_FORMS];

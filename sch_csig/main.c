@@ -76,7 +76,7 @@ struct scsig_settings {
 	u32 updated_types;
 	struct csig_tpids tpids;
 	u32 attrs[CSIG_WHATS];
-	struct csig_signal signal[CSIG_TYPES];
+	struct scsig_signal signal[CSIG_TYPES];
 	struct rcu_head rcu;
 };
 
@@ -498,7 +498,7 @@ static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struc
 					       enum csig_form form, const struct csig_tag *t,
 					       u64 now_ns, struct scsig_answer *a)
 {
-	const struct csig_signal *signal = &q->set->signal[CSIG_PD];
+	const struct scsig_signal *signal = &q->set->signal[CSIG_PD];
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
@@ -792,7 +792,7 @@ static const u8 scsig_layout_attr[CSIG_FORMS] = {
 	[CSIG_EXPANDED] = TCA_CSIG_SIGNAL_LM_EXPANDED,
 };
 
-static int scsig_parse_signal(struct csig_signal *signal, const struct nlattr *nest,
+static int scsig_parse_signal(struct scsig_signal *signal, const struct nlattr *nest,
 			      struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_CSIG_SIGNAL_MAX + 1];
@@ -925,7 +925,7 @@ static u64 scsig_device_rate_bytes_ps(const struct Qdisc *sch)
 	return rate_bytes_ps <= TC_CSIG_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
-static void scsig_derive_locator(struct scsig_settings *set, struct csig_signal *signal,
+static void scsig_derive_locator(struct scsig_settings *set, struct scsig_signal *signal,
 				 enum csig_form form)
 {
 	const struct csig_layout *layout = &signal->layout[form];
@@ -1149,7 +1149,7 @@ static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	sch_tree_unlock(q->sch);
 }
 
-static void scsig_signal_defaults(struct csig_signal *signal, u32 quantum, u32 base)
+static void scsig_signal_defaults(struct scsig_signal *signal, u32 quantum, u32 base)
 {
 	signal->on = true;
 	signal->scale.quantum = quantum;
@@ -1239,7 +1239,7 @@ static void scsig_destroy(struct Qdisc *sch)
 		kfree_rcu(q->set, rcu);
 }
 
-static int scsig_dump_layout(struct sk_buff *skb, const struct csig_signal *signal, int form)
+static int scsig_dump_layout(struct sk_buff *skb, const struct scsig_signal *signal, int form)
 {
 	const struct csig_layout *layout = &signal->layout[form];
 	struct tc_csig_layout out = { .constant = layout->constant, .fields = layout->fields };
@@ -1252,7 +1252,7 @@ static int scsig_dump_layout(struct sk_buff *skb, const struct csig_signal *sign
 	return nla_put(skb, scsig_layout_attr[form], sizeof(out), &out);
 }
 
-static int scsig_dump_signal(struct sk_buff *skb, const struct csig_signal *signal, int attr)
+static int scsig_dump_signal(struct sk_buff *skb, const struct scsig_signal *signal, int attr)
 {
 	struct nlattr *nest = nla_nest_start_noflag(skb, attr);
 

@@ -3,7 +3,8 @@
 """The shape of the C source: no body above 60 lines (80 where netlink is
 parsed or dumped), a median of 12 and a 90th percentile of 40 at most; kernel versions in compat.h only;
 a licence line in every source; one scheme of include guards; no circle of calls between the files of a module;
-its module's prefix before the name of each function, also of a static one: a stack trace, perf and ftrace show nothing else."""
+one definition of each type; its module's prefix before the name of each function, also of a static one, since a
+stack trace, perf and ftrace show nothing else."""
 
 import os
 import re
@@ -26,6 +27,7 @@ PREFIXES = {"hop_core": "hop", "net_csig_tag": "ctag", "net_int": "nint", "net_x
             "tcp_hpccpp": "hpccpp", "tcp_ldcp": "ldcp", "tcp_xcp": "txcp"}
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.S)
 TAG = re.compile(r"\bstruct\s+\w+")
+TYPE = re.compile(r"^[\t ]*(?:static |const )*((?:struct|union|enum) \w+)(?: __\w+)* ?\{", re.M)
 VERSION_TEST = re.compile(r"LINUX_VERSION_CODE|KERNEL_VERSION\s*\(|\bKV\s*\(")
 
 
@@ -92,6 +94,16 @@ def all_circles():
     return found
 
 
+def types_with_two_homes(texts):
+    """Complaints about types that several files, of {path: text}, define. Unit tests are programs of their own."""
+    homes = {}
+    for path, text in texts.items():
+        if path.startswith((*MODULES, "include/", "tools/tc/")) and not path.endswith("_test.c"):
+            for name in TYPE.findall(NO_CODE.sub("", text)):
+                homes.setdefault(name, []).append(path)
+    return [f"{name}: {' '.join(paths)}" for name, paths in homes.items() if len(paths) > 1]
+
+
 def guard(path):
     """The include guard of a header: its path below include/ or the top."""
     name = re.sub(r"^(include/(uapi/linux/|uapi/hopcc/|hopcc/)?)", lambda m: "uapi/" if "uapi" in m[1] else "", path)
@@ -110,10 +122,10 @@ def is_netlink(name):
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-    long_ones, versions, unlicensed, guards, lengths = [], [], [], [], []
+    long_ones, versions, unlicensed, guards, lengths, texts = [], [], [], [], [], {}
     for path in sources((".c", ".h")):
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            text = texts[path] = file.read()
         if "SPDX-License-Identifier: GPL-2.0" not in text[:200]:
             unlicensed.append(path)
         if not path.startswith("include/compat/") and VERSION_TEST.search(text):
@@ -149,6 +161,11 @@ def main():
         ("a circle of two files is found",
          [] if circles({"a.c": "void a(void)\n{\n\tb();\n}\n",
                         "b.c": "void b(void)\n{\n\ta();\n}\n"}) == {"a.c b.c"}
+         else ["not found"]),
+        ("each type is defined once", types_with_two_homes(texts)),
+        ("a type that two modules define is found",
+         [] if types_with_two_homes({"net_a/a.h": "struct a {\n};\nenum b {\n};\n", "sch_b/b.c": "struct a {\n};\n",
+                                     "sch_b/c.c": "struct a *f(void)\n{\n}\n"}) == ["struct a: net_a/a.h sch_b/b.c"]
          else ["not found"]),
     ]
     tap = Tap()

@@ -13,7 +13,7 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * struct csig_signal - options given for a signal
+ * struct csig_signal_options - options given for a signal
  * @on: 1 or 0; -1: not given
  * @quantum: the quantum; 0: not given
  * @edges: number of entries in @edge; 0: not given
@@ -21,7 +21,7 @@
  * @has_layout: by form: a layout was given
  * @layout: by form: layout of the locator
  */
-struct csig_signal {
+struct csig_signal_options {
 	int on;
 	__u32 quantum;
 	int edges;
@@ -49,7 +49,7 @@ bool csig_read_time(__u32 *time_ns, const char *word);
 bool csig_read_value(__u32 *value, int type, const char *word);
 void csig_format_value(char *text, size_t size, int type, __u32 value);
 int csig_refuse_value(int type, const char *option, const char *word);
-int csig_take_edges(struct csig_signal *s, int type, const char *word);
+int csig_take_edges(struct csig_signal_options *s, int type, const char *word);
 bool csig_name_edges(char *text, size_t size, int type, const __u32 *edge, int edges);
 
 /* csig_parse.c */

@@ -43,7 +43,7 @@ int csig_refuse_value(int type, const char *option, const char *word)
 }
 
 /* Add an edge, which must be above the one before it. */
-static int csig_add_edge(struct csig_signal *s, int type, const char *word)
+static int csig_add_edge(struct csig_signal_options *s, int type, const char *word)
 {
 	__u32 edge;
 
@@ -60,7 +60,7 @@ static int csig_add_edge(struct csig_signal *s, int type, const char *word)
 }
 
 /* Read edges from a file: one edge per word; "#" starts a comment. */
-static int csig_read_edges(struct csig_signal *s, int type, const char *path)
+static int csig_read_edges(struct csig_signal_options *s, int type, const char *path)
 {
 	FILE *f = fopen(path, "r");
 	char line[256], *word, *rest;
@@ -86,7 +86,7 @@ static const __u32 csig_pow2_bases[TC_CSIG_SIGNALS] = {
 	TC_CSIG_POW2_DEFAULT_KBIT_PS, TC_CSIG_POW2_DEFAULT_PPM, TC_CSIG_POW2_DEFAULT_NS,
 };
 
-static int csig_fill_pow2(struct csig_signal *s, int type, const char *word)
+static int csig_fill_pow2(struct csig_signal_options *s, int type, const char *word)
 {
 	__u32 base = csig_pow2_bases[type];
 
@@ -100,7 +100,7 @@ static int csig_fill_pow2(struct csig_signal *s, int type, const char *word)
 	return 0;
 }
 
-static int csig_fill_linear(struct csig_signal *s, int type, const char *word)
+static int csig_fill_linear(struct csig_signal_options *s, int type, const char *word)
 {
 	__u32 step;
 	int i;
@@ -116,7 +116,7 @@ static int csig_fill_linear(struct csig_signal *s, int type, const char *word)
 	return 0;
 }
 
-static int csig_list_edges(struct csig_signal *s, int type, const char *words)
+static int csig_list_edges(struct csig_signal_options *s, int type, const char *words)
 {
 	char list[1024], *word, *rest;
 	int err = 0;
@@ -139,7 +139,7 @@ static const char *csig_behind(const char *word, const char *name)
 	return !strncmp(word, name, len) && word[len] == ':' ? word + len + 1 : NULL;
 }
 
-int csig_take_edges(struct csig_signal *s, int type, const char *word)
+int csig_take_edges(struct csig_signal_options *s, int type, const char *word)
 {
 	const char *more;
 
@@ -181,7 +181,7 @@ void csig_format_value(char *text, size_t size, int type, __u32 value)
  */
 bool csig_name_edges(char *text, size_t size, int type, const __u32 *edge, int edges)
 {
-	struct csig_signal known = {};
+	struct csig_signal_options known = {};
 	char value[32];
 
 	tc_csig_appendix_a(known.edge, type);

@@ -12,7 +12,7 @@
 struct csig_request {
 	bool has_rate, has_signals;
 	bool seen[CSIG_WORDS];
-	struct csig_signal signal[TC_CSIG_SIGNALS];
+	struct csig_signal_options signal[TC_CSIG_SIGNALS];
 };
 
 static int csig_refuse_layout(const char *word)
@@ -201,7 +201,7 @@ static int csig_parse_one(struct nlmsghdr *n, struct csig_request *r, struct wor
 	return csig_put_word(n, r, w);
 }
 
-static void csig_put_signal(struct nlmsghdr *n, const struct csig_signal *s, int attr)
+static void csig_put_signal(struct nlmsghdr *n, const struct csig_signal_options *s, int attr)
 {
 	struct rtattr *nest = addattr_nest(n, TC_PLUGIN_REQ_BYTES, attr);
 	size_t form;

@@ -208,8 +208,9 @@ enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned 
 }
 
 /*
- * Subtracts the shim, of @bytes at @shim, from TCP's checksum, and from the length in its
- * pseudo-header, which is all that the field has of a checksum that the device computes.
+ * Subtracts the shim, of @bytes at @shim, from TCP's checksum, and its length from the one in the
+ * pseudo-header. Where the device computes the checksum (CHECKSUM_PARTIAL), the field has only the
+ * sum of the pseudo-header.
  */
 static void nint_strip_update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *shim,
 				  unsigned int bytes)

@@ -8,12 +8,12 @@
  *				at most once a round trip; beta cwnd below one packet
  *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
  *				g = ai, or ai (2 cwnd + 1) / 32 where that is less, and
- *				cwnd^2 times that below one packet; below 8 packets the
- *				less the nearer the target is
+ *				cwnd^2 times that below one packet; below 8 packets g
+ *				shrinks as max(PD) comes near the target
  *	target			what is set, and up to 1/16 of the time between two packets of the
  *				flow
- *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): all of a port's flows take
- *	and no queue stands	of what became free what they have of what is used
+ *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): a flow's share of the free
+ *	and no queue stands	bandwidth is its share of the used bandwidth
  *
  *	   min(ABW) is reported: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
@@ -1047,7 +1047,7 @@ struct tcsig_estimate {
 };
 
 /**
- * tcsig_compute() - estimate a delay within a range by dead estimate
+ * tcsig_compute() - estimate a delay within a range from the change of the window
  * @r: the state
  * @low: lowest delay of the range
  * @high: upper bound, not in the range; U64_MAX: no bound
@@ -1120,7 +1120,7 @@ static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
  * @above: the delay is above the target
  * @waits: packets are still on the previous path, whose queue the first packets of the new path
  *	overtake
- * @fresh: they are not any more, but no whole round has reported the new path yet
+ * @fresh: all packets are on the new path, but no whole round of reports about it has ended yet
  */
 struct tcsig_path {
 	u32 left;

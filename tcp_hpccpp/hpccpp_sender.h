@@ -352,8 +352,9 @@ struct hpccpp_blind {
  *
  * Answers cannot be used without records, with a port of unknown speed, or if they are from another
  * path than the stored ones. The first answer after an idle time cannot be used either, but it does
- * not count, because the next one can. One that says the same as the one before does not prove that
- * the others can be used, as every second one may be absurd; but records do arrive.
+ * not count, because the next one can. An answer with the same records as the previous one shows
+ * that records arrive, but it does not reset the count: the answers between such pairs may all have
+ * records that cannot be used.
  *
  * Return: true after HPCCPP_BLIND_ROUNDS_MAX round trips, or HPCCPP_BLIND_ROUNDS_NEW on a new path.
  */

@@ -88,8 +88,9 @@
 
 /*
  * kfuncs: marked as such since 6.2, their set since 6.9, a list of diagnostics around them
- * since 6.7; go with 6.1. That pointers must be trusted is said by a flag, in 6.1 too
- * narrow for arguments of struct_ops, in 7.0 the rule without one; goes when 6.12 does.
+ * since 6.7; go with 6.1. KF_TRUSTED_ARGS makes the verifier accept only trusted pointers.
+ * In 6.1 it also refuses the arguments of struct_ops, and in 7.0 all kfuncs behave as if they
+ * had it, so that the flag is gone; COMPAT_KF_TRUSTED goes when 6.12 does.
  */
 #ifndef __bpf_kfunc
 #define __bpf_kfunc noinline

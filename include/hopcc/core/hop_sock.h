@@ -220,7 +220,7 @@ static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 	return max(tcp_packets_in_flight(tp) + may_pkts, 1U);
 }
 
-/* In recovery one packet may leave for each of so many that are delivered, whatever the window. */
+/* In recovery a packet may leave for every 4 that are delivered, even if the window is full. */
 #define HOP_REPAIR_DELIVERED_PKTS 4
 
 /**

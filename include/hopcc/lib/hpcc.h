@@ -157,7 +157,8 @@ struct hpcc_hop {
 /**
  * struct hpcc_times - times with which the records of an answer are compared
  * @local_ns: since the stored answer, by the local clock; at most HPCC_STORED_MAX_NS
- * @new_ns: a record is new if it is so much younger than the stored one, however little was sent
+ * @new_ns: minimum age difference between a record and the stored one, for the record to count as
+ *	new although the port has hardly sent anything between the two
  * @drain_ns: time in which a queue is to drain
  */
 struct hpcc_times {

@@ -185,7 +185,7 @@ deb:
 # Style alone: checkpatch, sparse, kernel-doc, shellcheck, the length of functions, words, Python, links of the pages.
 style:
 	@tools/setup/setup.sh check
-	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/kernel_doc.t \
+	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/kernel_doc.t selftests/build/locks.t \
 		selftests/build/shellcheck.t selftests/build/functions.t selftests/build/language.t \
 		selftests/build/names.t selftests/build/python.t selftests/build/links.t
 

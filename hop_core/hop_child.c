@@ -67,6 +67,7 @@ struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 {
 	struct Qdisc *fifo;
 
+	ASSERT_RTNL();
 	if (!limit_bytes)
 		limit_bytes = hop_child_default_limit_bytes(sch);
 	fifo = fifo_create_dflt(sch, &bfifo_qdisc_ops, limit_bytes, extack);
@@ -92,6 +93,7 @@ int hop_child_init(struct Qdisc *sch, u32 limit_bytes, struct netlink_ext_ack *e
 {
 	struct Qdisc *fifo = hop_child_create(sch, 0, limit_bytes, extack);
 
+	ASSERT_RTNL();
 	if (IS_ERR(fifo))
 		return PTR_ERR(fifo);
 	hop_child(sch)->qdisc[0] = fifo;
@@ -103,7 +105,7 @@ EXPORT_SYMBOL_GPL(hop_child_init);
  * hop_child_reset() - drop all packets that the children hold
  * @sch: the wrapper
  *
- * Context: under the tree lock; the core clears the wrapper's own counts.
+ * The core clears the wrapper's own counts. Context: as qdisc_reset().
  */
 void hop_child_reset(struct Qdisc *sch)
 {
@@ -121,6 +123,7 @@ EXPORT_SYMBOL_GPL(hop_child_reset);
  */
 void hop_child_destroy(struct Qdisc *sch)
 {
+	ASSERT_RTNL();
 	qdisc_put(hop_child_at(sch, 0));
 	qdisc_put(hop_child_at(sch, 1));
 }
@@ -146,6 +149,7 @@ int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdi
 	struct sk_buff *next;
 	int queued_pkts = 0;
 
+	hop_assert_qdisc_lock(sch);
 	if (IS_ERR_OR_NULL(segs))
 		return qdisc_drop(skb, sch, to_free);
 
@@ -183,6 +187,7 @@ int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
 {
 	const netdev_features_t features = netif_skb_features(skb);
 
+	hop_assert_qdisc_lock(sch);
 	return hop_child_enqueue_list(skb, skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK), sch,
 				      to_free);
 }

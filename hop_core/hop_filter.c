@@ -225,6 +225,7 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
 {
 	const struct dst_entry *dst = skb_dst(skb);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (hop_filter_is_behind(state->net, state->pf == NFPROTO_IPV4))
 		return true;
 	if (dst && hop_filter_is_to_be_encrypted(dst))
@@ -261,6 +262,7 @@ bool hop_filter_misses_input(const struct sk_buff *skb)
 {
 	struct net_device *dev = skb->dev;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (dev_xdp_prog_count(dev))
 		return true;
 	if (hop_filter_is_bridged(skb) &&
@@ -272,6 +274,7 @@ EXPORT_SYMBOL_GPL(hop_filter_misses_input);
 
 bool hop_filter_may_look_again(const struct sk_buff *skb)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return (hop_filter_has_ingress(skb->dev) ||
 		hop_filter_is_in_front(dev_net(skb->dev), hop_filter_is_ipv4(skb))) &&
 	       !hop_filter_is_bridged(skb);

@@ -156,6 +156,7 @@ const u32 *hop_flow_counter(const struct net *net)
 
 bool hop_flow_any(const struct net *net)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return READ_ONCE(hop_flow_net_of(net)->flows);
 }
 EXPORT_SYMBOL_GPL(hop_flow_any);
@@ -192,6 +193,7 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 {
 	struct hop_flow *flow = rhashtable_lookup(&hop_flows, key, hop_flow_params);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!flow && hop_flow_may_be_unbound(key))
 		flow = hop_flow_find_unbound(key);
 	if (flow && time_after(jiffies, READ_ONCE(flow->used_jiffies)))
@@ -259,6 +261,7 @@ unlock:
 /* @fn's lock held. */
 static void hop_flow_leave_half_open(struct hop_flow_net *fn, struct hop_flow *flow)
 {
+	lockdep_assert_held(&fn->lock);
 	if (list_empty(&flow->in_half_open))
 		return;
 	list_del_init(&flow->in_half_open);
@@ -399,6 +402,7 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
 	struct hop_flow_net *fn = hop_flow_net_of(key->net);
 	struct hop_flow *flow = hop_flow_find(key), *entered;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (flow)
 		return flow;
 	WRITE_ONCE(fn->used, true);
@@ -437,6 +441,7 @@ enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
 {
 	enum hop_stage from = hop_flow_stage(flow), to;
 
+	lockdep_assert_in_rcu_read_lock();
 	do {
 		to = hop_next_stage(from, event);
 	} while (from != to && !try_cmpxchg(&flow->stage, &from, to));
@@ -448,6 +453,7 @@ EXPORT_SYMBOL_GPL(hop_flow_event);
 
 void hop_flow_remove(struct hop_flow *flow)
 {
+	lockdep_assert_in_rcu_read_lock();
 	hop_flow_take_out(flow);
 }
 EXPORT_SYMBOL_GPL(hop_flow_remove);

@@ -92,6 +92,7 @@ static int hop_flow_key_input_ifindex(const struct sk_buff *skb)
 void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			    const struct sk_buff *skb, const struct tcphdr *th)
 {
+	lockdep_assert_in_rcu_read_lock();
 	hop_flow_key_of_ip(key, kind, skb, skb->data);
 	key->local_port = th->source;
 	key->peer_port = th->dest;
@@ -103,6 +104,7 @@ EXPORT_SYMBOL_GPL(hop_flow_key_of_output);
 void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			   const struct sk_buff *skb, const struct tcphdr *th)
 {
+	lockdep_assert_in_rcu_read_lock();
 	hop_flow_key_of_ip(key, kind, skb, skb_network_header(skb));
 	swap(key->local, key->peer);
 	key->local_port = th->dest;
@@ -115,6 +117,7 @@ EXPORT_SYMBOL_GPL(hop_flow_key_of_input);
 
 struct sock *hop_flow_socket(const struct hop_flow_key *key)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (ipv6_addr_v4mapped(&key->peer))
 		return compat_inet_established(key->net, key->peer.s6_addr32[3], key->peer_port,
 					       key->local.s6_addr32[3], ntohs(key->local_port),
@@ -136,6 +139,7 @@ struct sock *hop_flow_socket_of_any_device(const struct hop_flow_key *key)
 	struct hop_flow_key at = *key;
 	struct net_device *dev;
 
+	lockdep_assert_in_rcu_read_lock();
 	at.sdif = 0;
 	for_each_netdev_rcu(key->net, dev) {
 		if (sk)
@@ -149,6 +153,7 @@ struct sock *hop_flow_socket_of_any_device(const struct hop_flow_key *key)
 /* Any listener of a reuseport group will do, since no packet is passed to it. */
 bool hop_flow_has_listener(const struct hop_flow_key *key)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (ipv6_addr_v4mapped(&key->peer))
 		return compat_inet_listener(key->net, NULL, 0, key->peer.s6_addr32[3],
 					    key->peer_port, key->local.s6_addr32[3],

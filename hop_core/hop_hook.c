@@ -307,6 +307,7 @@ void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state)
 	struct nf_hook_state rest = *state;
 	unsigned int i = 0;
 
+	lockdep_assert_in_rcu_read_lock();
 	while (e && i < e->num_hook_entries && READ_ONCE(e->hooks[i].hook) != hop_hook_output)
 		i++;
 	if (!e || i == e->num_hook_entries)

@@ -60,6 +60,7 @@ bool hop_icmp_ends(struct hop_flow *flow, const struct tcphdr *th,
 	const enum hop_stage stage = hop_flow_stage(flow);
 	bool requested;
 
+	lockdep_assert_in_rcu_read_lock();
 	*refused = false;
 	if (decision == HOP_ICMP_MAYBE && !hop_icmp_is_handshake(stage))
 		return false;
@@ -78,6 +79,7 @@ int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int byte
 	struct hop_quoted_ip quoted;
 	int err;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!protocol || !protocol->err_handler || !hop_quoted_skip_v4(skb, next, bytes, &quoted))
 		return 0;
 	err = protocol->err_handler(skb, info);

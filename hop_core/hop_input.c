@@ -24,6 +24,7 @@
 
 bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (state->pf == NFPROTO_IPV4)
 		return inet_addr_type_dev_table(state->net, state->in, ip_hdr(skb)->daddr) ==
 			RTN_LOCAL;
@@ -39,6 +40,7 @@ bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th)
 {
 	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
 
+	lockdep_assert_in_rcu_read_lock();
 	return nf_checksum(skb, NF_INET_PRE_ROUTING, (const u8 *)th - skb->data, IPPROTO_TCP,
 			   ipv4 ? AF_INET : AF_INET6);
 }
@@ -78,6 +80,7 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 	struct sock *sk = hop_flow_socket(key);
 	bool in = true;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!sk)
 		return true;
 	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
@@ -94,6 +97,7 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	struct sock *sk = hop_flow_socket(key);
 	bool good = false;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & (TCPF_SYN_SENT | TCPF_SYN_RECV))
@@ -131,6 +135,7 @@ bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq
 	struct sock *sk = hop_flow_socket(key);
 	bool good;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk))
@@ -151,6 +156,7 @@ bool hop_input_opens_flow(const struct hop_flow_key *key)
 	struct sock *sk = hop_flow_socket(key);
 	bool busy = sk && hop_peek(sk->sk_state) != TCP_TIME_WAIT;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (sk)
 		sock_gen_put(sk);
 	return !busy && hop_flow_has_listener(key);
@@ -181,6 +187,7 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 	struct sock *sk = hop_flow_socket(key);
 	bool done = false;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!sk)
 		return false;
 	if (sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES) {
@@ -199,6 +206,7 @@ EXPORT_SYMBOL_GPL(hop_input_act);
 
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return hop_input_act(key, hop_input_set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
@@ -209,6 +217,7 @@ bool hop_input_is_expected(const struct hop_flow_key *key, const struct tcphdr *
 	struct sock *sk;
 	bool expected;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (th->syn || th->rst)
 		return false;
 	sk = hop_flow_socket(key);
@@ -224,6 +233,7 @@ EXPORT_SYMBOL_GPL(hop_input_is_expected);
 bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 		       unsigned int payload_bytes)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return !payload_bytes && !th->fin && hop_input_is_expected(key, th, 0);
 }
 EXPORT_SYMBOL_GPL(hop_input_may_ask);
@@ -235,6 +245,7 @@ bool hop_input_is_old(const struct hop_flow_key *key, const struct tcphdr *th,
 	struct sock *sk;
 	bool old;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!th->ack || th->syn || th->fin || th->rst)
 		return false;
 	sk = hop_flow_socket(key);
@@ -254,6 +265,7 @@ struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
 {
 	struct hop_flow *flow = hop_flow_add(key, false);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!flow)
 		return NULL;
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
@@ -269,6 +281,7 @@ static void hop_input_send_ack(struct sock *sk, void *unused)
 
 void hop_input_answer_now(const struct hop_flow_key *key)
 {
+	lockdep_assert_in_rcu_read_lock();
 	hop_input_act(key, hop_input_send_ack, NULL);
 }
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
@@ -298,6 +311,7 @@ void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff 
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (th->ack || th->syn)
 		return;
 	hop_flow_key_of_input(&key, hs->kind, skb, th);
@@ -310,6 +324,7 @@ void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff 
 
 unsigned int hop_input_show(struct sk_buff *skb)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (!hop_filter_may_look_again(skb))
 		return NF_ACCEPT;
 	hop_input_again(skb);
@@ -319,6 +334,7 @@ EXPORT_SYMBOL_GPL(hop_input_show);
 
 void hop_input_again(struct sk_buff *skb)
 {
+	lockdep_assert_in_rcu_read_lock();
 	/* If conntrack has made an entry, it is one for our header's protocol. */
 	nf_reset_ct(skb);
 	/* The skb has a route on loopback and after reassembly; the packet may be queued. */
@@ -333,6 +349,7 @@ EXPORT_SYMBOL_GPL(hop_input_again);
 
 void hop_input_refuse_v4(struct sk_buff *skb)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, AF_INET)) {
 		__IP_INC_STATS(dev_net(skb->dev), IPSTATS_MIB_INUNKNOWNPROTOS);
 		icmp_send(skb, ICMP_DEST_UNREACH, ICMP_PROT_UNREACH, 0);
@@ -343,6 +360,7 @@ EXPORT_SYMBOL_GPL(hop_input_refuse_v4);
 
 void hop_input_refuse_v6(struct sk_buff *skb)
 {
+	lockdep_assert_in_rcu_read_lock();
 #if IS_ENABLED(CONFIG_IPV6)
 	if (xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, AF_INET6)) {
 		__IP6_INC_STATS(dev_net(skb->dev), __in6_dev_get_safely(skb->dev),

@@ -34,6 +34,7 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 {
 	unsigned int wire_bytes = skb->len + bytes;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (skb_is_gso(skb))
 		wire_bytes += skb_shinfo(skb)->gso_size - payload_bytes;
 	return wire_bytes <= dst_mtu(skb_dst(skb));
@@ -63,6 +64,7 @@ static struct hop_flow *hop_output_find_again(const struct hop_handshake_ops *hs
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
+	sock_owned_by_me(sk);
 	if (flow && inet_csk(sk)->icsk_retransmits == 1 &&
 	    hop_flow_stage(flow) == HOP_STAGE_UNSUPPORTED)
 		hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
@@ -161,6 +163,7 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
 {
 	const struct sock *sk = skb->sk;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (seg->ack) {
 		if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
 			return hop_output_negotiate_with_synack(hs, skb, seg);
@@ -179,6 +182,7 @@ static enum hop_stage hop_output_take_late_turn(const struct hop_handshake_ops *
 	const struct tcp_sock *tp = tcp_sk(sk);
 	enum hop_stage stage;
 
+	lockdep_assert_in_rcu_read_lock();
 	/* The handshake may have ended after the congestion control was selected. */
 	hop_flow_settle(flow);
 	stage = hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
@@ -203,6 +207,7 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 	struct hop_flow *flow;
 	bool sends = false;
 
+	sock_owned_by_me(sk);
 	if (hop_output_is_opening(sk))
 		return HOP_STAGE_NONE;
 	hop_flow_key_of_sock(&key, hs->kind, sk);
@@ -229,6 +234,7 @@ enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff
 {
 	const unsigned long due = BIT(HOP_FLOW_ASKS) | BIT(HOP_FLOW_ANSWERS);
 
+	lockdep_assert_in_rcu_read_lock();
 	/* A FIN gets no header, since a lost FIN would cost a timeout. */
 	if (!(READ_ONCE(flow->flags) & due) || th->fin || hop_shim_is_rewritten(skb))
 		return HOP_LATE_NONE;

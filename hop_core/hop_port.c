@@ -46,6 +46,7 @@ bool hop_port_is_of_queue(const struct Qdisc *sch)
 {
 	const struct net_device *dev = qdisc_dev(sch);
 
+	ASSERT_RTNL();
 	/* A queue's default qdisc has no handle, and mq makes it before mq itself is attached. */
 	if (!sch->handle)
 		return netif_is_multiqueue(dev) && sch->parent != TC_H_ROOT &&
@@ -70,6 +71,7 @@ EXPORT_SYMBOL_GPL(hop_port_is_of_queue);
  */
 bool hop_port_has_ring(const struct Qdisc *sch)
 {
+	ASSERT_RTNL();
 	if (!qdisc_dev(sch)->dev.parent)
 		return false;
 	return sch->parent == TC_H_ROOT || hop_port_is_of_queue(sch) || hop_port_is_wrapped(sch);
@@ -99,6 +101,7 @@ struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes)
 {
 	struct hop_port *port = hop_port_find(sch, key);
 
+	ASSERT_RTNL();
 	if (!port) {
 		port = kzalloc(bytes, GFP_KERNEL);
 		if (!port)
@@ -125,6 +128,7 @@ EXPORT_SYMBOL_GPL(hop_port_get);
  */
 void hop_port_put(struct hop_port *port)
 {
+	ASSERT_RTNL();
 	if (!port || --port->users)
 		return;
 	list_del(&port->list);
@@ -136,7 +140,7 @@ EXPORT_SYMBOL_GPL(hop_port_put);
  * hop_port_sum() - get the number of bytes that a port has sent
  * @port: the port
  *
- * Context: the port's lock held, or no other CPU can reach the port.
+ * Context: the port's lock held.
  * Return: bytes on the wire.
  */
 u64 hop_port_sum(const struct hop_port *port)
@@ -144,6 +148,7 @@ u64 hop_port_sum(const struct hop_port *port)
 	const struct hop_port_queue *queue;
 	u64 bytes = port->base_bytes;
 
+	lockdep_assert_held(&port->lock);
 	list_for_each_entry(queue, &port->queues, list)
 		bytes += atomic64_read(&queue->sent_bytes);
 	return bytes;
@@ -167,13 +172,14 @@ static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_
 	return bytes;
 }
 
-/* Context: under the port's lock. */
+/* Context: the port's lock held. */
 static void hop_port_report_locked(struct hop_port *port)
 {
 	struct hop_port_queue *queue;
 	u64 bytes, backlog_bytes = 0;
 	u32 backlog_pkts = 0;
 
+	lockdep_assert_held(&port->lock);
 	bytes = hop_port_see(port, &backlog_bytes, &backlog_pkts);
 	list_for_each_entry(queue, &port->queues, list) {
 		atomic64_set(&queue->others_bytes, bytes - queue->seen_bytes);
@@ -239,10 +245,13 @@ static void hop_port_join(struct hop_port_queue *queue, struct hop_port *port)
  * @port: the new port, from hop_port_get(); NULL if the qdisc is a port by itself. The caller
  *	still owns the reference to the old port
  *
- * Context: under the tree lock, or after the qdisc was taken out of the tree.
+ * A qdisc in the tree is moved under the tree lock.
+ *
+ * Context: process, RTNL held.
  */
 void hop_port_use(struct hop_port_queue *queue, struct hop_port *port)
 {
+	ASSERT_RTNL();
 	if (port == queue->port)
 		return;
 	hop_port_leave(queue);
@@ -262,6 +271,7 @@ u64 hop_port_total_bytes(struct hop_port_queue *queue)
 {
 	u64 bytes;
 
+	hop_assert_qdisc_lock(queue->sch);
 	if (!queue->port)
 		return atomic64_read(&queue->sent_bytes);
 	spin_lock_bh(&queue->port->lock);
@@ -280,6 +290,7 @@ EXPORT_SYMBOL_GPL(hop_port_total_bytes);
  */
 u32 hop_port_qdiscs(const struct hop_port_queue *queue)
 {
+	hop_assert_qdisc_lock(queue->sch);
 	return queue->port ? READ_ONCE(queue->port->users) : 1;
 }
 EXPORT_SYMBOL_GPL(hop_port_qdiscs);

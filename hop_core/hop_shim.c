@@ -108,6 +108,7 @@ static void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *
 
 bool hop_shim_is_rewritten(const struct sk_buff *skb)
 {
+	lockdep_assert_in_rcu_read_lock();
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 	enum ip_conntrack_info info;
 	const struct nf_conn *ct = nf_ct_get(skb, &info);
@@ -301,6 +302,7 @@ bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 {
 	bool no_gso = !allow_gso && hop_shim_stop_gso(sk);
 
+	sock_owned_by_me(sk);
 	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
 	hop_stack_bound_gso_bytes(sk, GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
 	return no_gso;

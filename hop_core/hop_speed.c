@@ -32,6 +32,7 @@ struct hop_speed hop_speed_of(const struct net_device *dev)
 	void *entry = xa_load(&hsn->speeds, dev->ifindex);
 	unsigned long value = entry ? xa_to_value(entry) : 0;
 
+	lockdep_assert_in_rcu_read_lock();
 	return (struct hop_speed){
 		.mbit = value >> HOP_SPEED_SHIFT,
 		.limits = value & HOP_SPEED_LIMITS,
@@ -60,6 +61,7 @@ static u32 hop_speed_ask_mbit(struct net_device *dev)
  */
 u64 hop_speed_ask_bytes_ps(struct net_device *dev)
 {
+	ASSERT_RTNL();
 	return (u64)hop_speed_ask_mbit(dev) * HOP_SPEED_BYTES_PER_MBIT;
 }
 EXPORT_SYMBOL_GPL(hop_speed_ask_bytes_ps);
@@ -74,6 +76,7 @@ EXPORT_SYMBOL_GPL(hop_speed_ask_bytes_ps);
  */
 void hop_speed_watch(struct hop_speed_watch *watch)
 {
+	ASSERT_RTNL();
 	list_add_tail(&watch->list, &hop_speed_watches);
 }
 EXPORT_SYMBOL_GPL(hop_speed_watch);
@@ -86,6 +89,7 @@ EXPORT_SYMBOL_GPL(hop_speed_watch);
  */
 void hop_speed_unwatch(struct hop_speed_watch *watch)
 {
+	ASSERT_RTNL();
 	list_del_init(&watch->list);
 }
 EXPORT_SYMBOL_GPL(hop_speed_unwatch);

@@ -63,6 +63,7 @@ static bool hop_tagged_is_routed(const struct net_device *dev)
  */
 const char *hop_tagged_advice(const struct net_device *dev)
 {
+	ASSERT_RTNL();
 	if (dev->type != ARPHRD_ETHER || netif_is_any_bridge_port(dev))
 		return NULL;
 	if (hop_tagged_may_have)

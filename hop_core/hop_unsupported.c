@@ -31,7 +31,7 @@ static u8 hop_unsupported_next_count(u8 count)
 	return min_t(unsigned int, count + 1, U8_MAX);
 }
 
-/* Context: the cache's lock. Return: time for which to store the destination, seconds. */
+/* Return: time for which to store the destination, seconds. */
 static unsigned int hop_unsupported_loss_wait_s(struct hop_unsupported_slot *slot,
 						unsigned int unsupported_s)
 {

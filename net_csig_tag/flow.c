@@ -56,6 +56,7 @@ static void ctag_set_request(struct hop_flow *flow, const struct sock *sk)
  */
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (!hop_flow_settle(flow))
 		return;
 	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
@@ -76,6 +77,7 @@ void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_for
 {
 	struct csig_flow *f = hop_flow_state(flow);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (t->type >= CSIG_TYPES) {
 		ctag_count(cn, CTAG_IN_TYPE);
 		return;
@@ -119,6 +121,8 @@ static void ctag_store_reported(const struct ctag_net *cn, struct csig_flow *f, 
 {
 	struct csig_signal s = { .form = form, .value = t->value };
 
+	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_held(&f->lock);
 	ctag_range(cn, t->type, &s);
 	write_seqcount_begin(&f->reported_changes);
 	f->reported[t->type].form = form;
@@ -148,6 +152,7 @@ void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_fo
 	u8 from, to;
 	bool sent;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (t->type >= CSIG_TYPES) {
 		ctag_count(cn, CTAG_IN_TYPE);
 		return;
@@ -173,6 +178,7 @@ void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ac
 	struct csig_flow *f = hop_flow_state(flow);
 	u8 from, to;
 
+	lockdep_assert_in_rcu_read_lock();
 	ctag_count(cn, CTAG_IN_EMPTY);
 	spin_lock_bh(&f->lock);
 	from = f->path.state;
@@ -222,6 +228,7 @@ static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, const struct
 	const u64 retry_ns = (u64)READ_ONCE(cn->retry_s) * NSEC_PER_SEC;
 	u32 weight_pkts[CSIG_TYPES], type = CSIG_TYPES;
 
+	lockdep_assert_held(&f->lock);
 	ctag_weights(cn, weight_pkts);
 	if (ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns) && ctag_is_turn(f))
 		type = ctag_turn(&f->turns, weight_pkts);
@@ -251,6 +258,7 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	enum csig_form form;
 	u8 from, to;
 
+	lockdep_assert_in_rcu_read_lock();
 	spin_lock_bh(&f->lock);
 	form = f->request.form;
 	from = f->path.state;
@@ -313,6 +321,7 @@ static void ctag_flow_leave(struct sock *sk, void *flow)
 {
 	struct csig_flow *f = flow;
 
+	sock_owned_by_me(sk);
 	if (f->reserved_sk != sk)
 		return;
 	hop_shim_release(sk, f->reserved_bytes);
@@ -336,6 +345,7 @@ struct csig_flow *ctag_flow_open(struct sock *sk)
 	struct csig_flow *f = NULL;
 	struct hop_flow *flow;
 
+	sock_owned_by_me(sk);
 	if (hop_output_is_opening(sk) || !READ_ONCE(cn->level))
 		return NULL;
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
@@ -365,6 +375,7 @@ bool ctag_flow_ask(struct sock *sk)
 	enum hop_stage stage;
 	bool begins;
 
+	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
 	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form &&

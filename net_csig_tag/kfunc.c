@@ -23,6 +23,7 @@ static bool ctag_read_flow(struct sock *sk, u32 type, struct csig_signal *s, boo
 	struct hop_flow *flow;
 	struct csig_flow *f;
 
+	lockdep_assert_in_rcu_read_lock();
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow)
@@ -48,6 +49,7 @@ __bpf_kfunc int bpf_csig_read(struct sock *sk, u32 type, struct csig_bpf_signal 
 	struct csig_signal one;
 	bool found, fed = false;
 
+	sock_owned_by_me(sk);
 	if (type >= CSIG_TYPES)
 		return -EINVAL;
 	rcu_read_lock();

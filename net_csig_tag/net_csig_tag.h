@@ -322,6 +322,7 @@ static inline void ctag_mark_clear(struct sk_buff *skb)
 /* Context: RCU read lock. */
 static inline bool ctag_port_is_trusted(struct ctag_net *cn, int ifindex)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return xa_load(&cn->ports, ifindex);
 }
 

@@ -24,6 +24,7 @@ bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
 	struct hop_shim_place place;
 	const struct tcphdr *th;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!hop_shim_find(skb, &place) || place.next != IPPROTO_TCP ||
 	    !pskb_may_pull(skb, place.offset_bytes + sizeof(*th)))
 		return false;
@@ -147,6 +148,7 @@ bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
 	const u32 bytes = ctag_opt_bytes(form);
 	u8 *room = ctag_add_room(cn, skb, seg, bytes);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!room)
 		return false;
 	ctag_opt_write(room, ctag_exid, form, t);
@@ -168,6 +170,7 @@ bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segme
 {
 	u8 *room = ctag_add_room(cn, skb, seg, CSIG_OPT_QUESTION_BYTES);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!room)
 		return false;
 	ctag_opt_write_question(room, ctag_exid);
@@ -225,6 +228,7 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 	bool good = false;
 	u32 type;
 
+	lockdep_assert_in_rcu_read_lock();
 	spin_lock_bh(&f->lock);
 	if (!ctag_option_pick(cn, f, seg, sk, &form, &type))
 		goto out;

@@ -168,6 +168,7 @@ bool ctag_port_may_have_tags(const struct net_device *dev)
 	struct netdev_nested_priv priv = { .data = cn };
 	bool found;
 
+	ASSERT_RTNL();
 	rcu_read_lock();
 	found = ctag_port_is_trusted(cn, dev->ifindex) ||
 		netdev_walk_all_upper_dev_rcu((struct net_device *)dev, ctag_is_trusted, &priv);

@@ -26,6 +26,7 @@ enum csig_form ctag_received_tag(struct ctag_net *cn, const struct sk_buff *skb,
 	const u8 *frame;
 	u32 bytes;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!skb_mac_header_was_set(skb))
 		return CSIG_NONE;
 	frame = skb_mac_header(skb);

@@ -68,6 +68,7 @@ struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const stru
 	struct ctag_rules *rules = rcu_dereference(cn->rules);
 	u32 i;
 
+	lockdep_assert_in_rcu_read_lock();
 	for (i = 0; rules && i < rules->count; i++) {
 		struct ctag_rule *r = &rules->rule[i];
 
@@ -100,6 +101,7 @@ struct ctag_request ctag_request(const struct ctag_net *cn, const struct hop_flo
 	const struct ctag_rule *r = ctag_rule_find(cn, false, &key->peer, key->peer_port,
 						   READ_ONCE(sk->sk_mark));
 
+	lockdep_assert_in_rcu_read_lock();
 	if (r)
 		return (struct ctag_request) { r->every_pkts, r->packets, r->form };
 	if (ctag_is_named(cn, sk))

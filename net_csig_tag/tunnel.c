@@ -66,6 +66,7 @@ bool ctag_tunnel_outer(struct sk_buff *skb)
 	struct csig_tag t;
 	const enum csig_form form = ctag_mark_read(ctag_mark(skb), &t, tunnel_secret);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (form)
 		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 	return form;
@@ -160,6 +161,7 @@ void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
 	struct decap_slot *slot;
 	u64 flow;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (t->type >= CSIG_TYPES || !ctag_hash_flow(cn->net, skb, inner, &flow)) {
 		ctag_count(cn, CTAG_TUNNEL_LOST);
 		return;

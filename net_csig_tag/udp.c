@@ -43,6 +43,7 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 		ctag_find_rule(cn, skb, &inner, READ_ONCE(sk->sk_mark)) : NULL;
 	u32 weight_pkts[CSIG_TYPES], number, type;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!rule)
 		return CSIG_NONE;
 	number = atomic_inc_return(&rule->datagrams) - 1;
@@ -73,6 +74,7 @@ bool ctag_udp_receive(const struct ctag_net *cn, struct sk_buff *skb, enum csig_
 	struct ctag_inner inner;
 	u8 data[CSIG_DATA_MAX_BYTES];
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!ctag_find_inner(skb, &inner)) {
 		inner.at_bytes = 0;
 		inner.protocol = skb->protocol;

@@ -22,6 +22,7 @@
 static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
 				 u64 now_ns)
 {
+	lockdep_assert_held(&f->lock);
 	if (!f->summary_due)
 		f->pending_ns = now_ns;
 	if ((u32)now_ns - f->pending_ns > INT_PENDING_MAX_NS) {
@@ -43,8 +44,10 @@ static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *
 static u32 nint_count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
 			    const struct nint_arrival *arrival, bool answer, u64 now_ns)
 {
-	struct nint_receiver *r = &((struct int_flow *)hop_flow_state(flow))->receiver;
+	struct int_flow *f = hop_flow_state(flow);
+	struct nint_receiver *r = &f->receiver;
 
+	lockdep_assert_held(&f->lock);
 	if (!r->asked || !nint_receiver_is_last_hop(r, arrival->hdr))
 		return 0;
 	return nint_starters_count(in, skb->dev, &flow->key, r, answer, now_ns);
@@ -295,6 +298,7 @@ void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
 {
 	struct sock *sk = hop_flow_socket(key);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!sk) {
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
@@ -310,6 +314,7 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 	struct nint_control ctl;
 	struct nint_reply reply;
 
+	lockdep_assert_in_rcu_read_lock();
 	trace_int_header_in(&flow->key, arrival->hdr, arrival->id, arrival->seq);
 	if (!nint_answer_learn(in, skb, flow, arrival, &reply))
 		return;

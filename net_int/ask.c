@@ -63,6 +63,7 @@ static void nint_forget_recovery(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 end_seq;
 
+	sock_owned_by_me(sk);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Open && tp->undo_marker &&
 	    nint_question_end(tp->snd_una, tp->undo_marker, tp->max_window, &end_seq) &&
 	    end_seq != tp->undo_marker)
@@ -77,6 +78,8 @@ static enum hop_stage nint_ask_take_turn(struct nint_net *in, struct hop_flow *f
 	enum hop_stage stage;
 	u32 end_seq;
 
+	sock_owned_by_me(sk);
+	lockdep_assert_in_rcu_read_lock();
 	/* The handshake may have ended after the congestion control was selected. */
 	hop_flow_settle(flow);
 	stage = hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
@@ -111,6 +114,7 @@ enum int_peer nint_flow_negotiate(struct sock *sk)
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
+	sock_owned_by_me(sk);
 	if (hop_output_is_opening(sk))
 		return INT_PEER_UNKNOWN;
 	if (!(1 << sk->sk_state & NINT_ASK_STATES))

@@ -65,6 +65,7 @@ static enum nint_forward nint_forward_of(const struct int_flow *f, const struct 
 {
 	const bool inband = READ_ONCE(in->forward) == INT_FORWARD_INBAND;
 
+	lockdep_assert_held(&f->lock);
 	if (lend || !inband)
 		return INT_FORWARD_PROBE;
 	if (f->format != NINT_FORMAT_HOPCC)
@@ -77,6 +78,7 @@ static enum nint_format nint_format_of(struct int_flow *f, const struct nint_net
 {
 	const enum nint_format format = READ_ONCE(in->format);
 
+	lockdep_assert_held(&f->lock);
 	if (!f->slots || (format == NINT_FORMAT_IOAM &&
 			  ipv6_addr_v4mapped(&hop_flow_of_state(f)->key.peer)))
 		return NINT_FORMAT_HOPCC;
@@ -86,6 +88,7 @@ static enum nint_format nint_format_of(struct int_flow *f, const struct nint_net
 /* Context: f->lock is held. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
 {
+	lockdep_assert_held(&f->lock);
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	f->format = nint_format_of(f, in);
 	f->forward = nint_forward_of(f, in, lend);
@@ -132,6 +135,7 @@ static struct hop_flow *nint_find_open(struct sock *sk)
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (hop_output_is_opening(sk) || !READ_ONCE(nint_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
@@ -149,6 +153,7 @@ struct int_flow *nint_flow_open(struct sock *sk)
 	struct int_flow *f = NULL;
 	struct hop_flow *flow;
 
+	sock_owned_by_me(sk);
 	rcu_read_lock();
 	flow = nint_find_open(sk);
 	if (!flow || !hop_flow_hold(flow))
@@ -205,6 +210,7 @@ void nint_flow_close(struct int_flow *flow)
 {
 	struct sock *sk = flow->sk;
 
+	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
@@ -221,6 +227,7 @@ static bool nint_same_terms(const struct int_ask *a, const struct int_ask *b)
 
 void nint_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 {
+	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	if (!flow->asked || !nint_same_terms(&flow->ask, ask))
 		flow->terms_reported = false;
@@ -232,6 +239,7 @@ EXPORT_SYMBOL_GPL(nint_flow_ask);
 
 void nint_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom)
 {
+	sock_owned_by_me(flow->sk);
 	WRITE_ONCE(flow->ask.wnd_bytes, wnd_bytes);
 	WRITE_ONCE(flow->ask.seldom, seldom);
 }
@@ -297,6 +305,7 @@ EXPORT_SYMBOL_GPL(nint_flow_take);
 /* Switches GSO of the socket off, or on again. Context: socket lock held. */
 static void nint_allow_gso(struct int_flow *flow, bool on)
 {
+	sock_owned_by_me(flow->sk);
 	if (!on && !flow->no_gso) {
 		flow->no_gso = hop_shim_open_sock(flow->sk, false);
 	} else if (on && flow->no_gso) {
@@ -356,6 +365,7 @@ EXPORT_SYMBOL_GPL(nint_flow_hdr_bytes);
 
 unsigned int nint_flow_grow(struct int_flow *flow)
 {
+	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	flow->slots = nint_slots_for(flow->slots, flow->hops);
 	spin_unlock_bh(&flow->lock);

@@ -25,6 +25,7 @@ static struct int_flow *nint_flow_of(struct sock *sk)
 	struct hop_flow *flow;
 	struct int_flow *f;
 
+	lockdep_assert_in_rcu_read_lock();
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
 	if (!flow)
@@ -77,6 +78,7 @@ compat_kfunc_start_defs();
  */
 __bpf_kfunc int bpf_int_join(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	return nint_flow_join(sk);
 }
 
@@ -101,6 +103,7 @@ __bpf_kfunc int bpf_int_ask(struct sock *sk, const struct int_bpf_ask *ask)
 	};
 	struct int_flow *f;
 
+	sock_owned_by_me(sk);
 	if (!ask->t_ns || ask->kind > INT_ANSWER_WINDOW || ask->max_stage > U16_MAX)
 		return -EINVAL;
 	rcu_read_lock();
@@ -126,6 +129,7 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 	struct int_flow *f;
 	int got = -ENOENT;
 
+	sock_owned_by_me(sk);
 	rcu_read_lock();
 	f = nint_flow_of(sk);
 	if (f && nint_flow_peer(f) == INT_PEER_SUPPORTED)
@@ -144,6 +148,7 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
  */
 __bpf_kfunc void bpf_int_leave(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	nint_flow_leave(sk);
 }
 

@@ -94,6 +94,7 @@ static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow
 	const u32 wnd_bytes = READ_ONCE(ask->wnd_bytes);
 	bool small = nint_window_is_small(wnd_bytes, mss_bytes);
 
+	lockdep_assert_held(&f->lock);
 	WRITE_ONCE(f->acks_now, small);
 	int_write(&ctl->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
 	ctl->msg = (struct int_msg) {
@@ -122,6 +123,7 @@ static enum nint_turn nint_probe_turn_of(const struct int_flow *f, u64 now_ns, u
 	const struct nint_asker *a = &f->asker;
 	const u32 t_ns = f->ask.t_ns;
 
+	lockdep_assert_held(&f->lock);
 	if (nint_is_far(a, seq, READ_ONCE(f->ask.wnd_bytes)))
 		return INT_TURN_SEND;
 	if (nint_is_near(a, now_ns, t_ns, seq, tp->mss_cache))
@@ -135,6 +137,7 @@ static enum nint_turn nint_probe_turn_of(const struct int_flow *f, u64 now_ns, u
 static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 timeout_ns, u32 seq,
 				   const struct tcp_sock *tp)
 {
+	lockdep_assert_held(&f->lock);
 	if (!f->asked)
 		return INT_TURN_WAIT;
 	if (f->forward != INT_FORWARD_INBAND)
@@ -168,6 +171,7 @@ static const struct tcphdr *nint_tcp_of(const struct sk_buff *skb, const struct 
 static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb,
 			     const struct hop_segment *seg)
 {
+	lockdep_assert_held(&f->lock);
 	return !nint_tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
@@ -180,6 +184,7 @@ static struct form nint_form_of(const struct int_flow *f, const struct sk_buff *
 {
 	const enum nint_format format = nint_wrap_format(f, skb, seg->state, now_ns);
 
+	lockdep_assert_held(&f->lock);
 	return (struct form) {
 		.format = format,
 		.marked = format == NINT_FORMAT_INTMD && f->asker.id & 1 &&

@@ -128,7 +128,7 @@ static bool nint_is_possible(const struct nint_net *in, const struct sk_buff *sk
  * Return: true if the data at @seq gets a header. @possible: it can get one. Data that is sent
  * again was lost on the path, or was dropped by this host, and then has the same sequence number as
  * before. All data of a host whose packets wait for a program (NFQUEUE) looks as if it were sent
- * again. Context: socket lock held, except in that case.
+ * again, and then this runs without the lock of the socket.
  */
 static bool nint_is_due(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
 			u32 seq,

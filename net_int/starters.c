@@ -15,6 +15,7 @@ static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u
 	struct nint_starters **free = NULL;
 	unsigned int i;
 
+	lockdep_assert_held(&in->starters_lock);
 	for (i = 0; i < INT_STARTERS; i++) {
 		struct nint_starters **place = &in->starters[(device + i) % INT_STARTERS];
 
@@ -31,6 +32,7 @@ static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, 
 {
 	struct nint_starters **place = nint_find_place(in, device, now_ns);
 
+	lockdep_assert_held(&in->starters_lock);
 	if (!place)
 		return NULL;
 	if (!*place) {
@@ -47,7 +49,7 @@ static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, 
 
 /*
  * Counts a flow whose bottleneck is the last hop, to @dev. Return: N; 0: not known. If no answer is
- * due, N is that of the last answer. Context: the flow's lock is held.
+ * due, N is that of the last answer. nint_count_flows() holds the lock of the flow that @r is part of.
  */
 u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 			const struct hop_flow_key *key, struct nint_receiver *r, bool answer,

@@ -27,6 +27,7 @@ static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
  */
 static void nint_keep_answer(struct int_flow *f, const struct int_answer *a)
 {
+	lockdep_assert_held(&f->lock);
 	if (f->answers != READ_ONCE(f->taken) && nint_answer_is_empty(a))
 		return;
 	write_seqcount_begin(&f->answer_changes);

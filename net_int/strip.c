@@ -89,6 +89,7 @@ static struct int_flow *nint_reader_of(struct sk_buff *skb, const struct tcphdr 
 	struct hop_flow *flow;
 	struct int_flow *f;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!hop_flow_any(dev_net(skb->dev)) || th->syn || th->rst)
 		return NULL;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);

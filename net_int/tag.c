@@ -48,6 +48,7 @@ u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out
 		.msg = *msg,
 	};
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!sip)
 		return 0;
 	s.msg.tag_hi = 0;

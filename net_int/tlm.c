@@ -14,6 +14,7 @@
 /* Context: f->lock is held. Return: NULL if memory is short or the flow is about to be freed. */
 static struct nint_foreign *nint_get_foreign(struct int_flow *f)
 {
+	lockdep_assert_held(&f->lock);
 	if (!f->foreign && !f->stopped)
 		f->foreign = kzalloc(sizeof(*f->foreign), GFP_ATOMIC | __GFP_ACCOUNT);
 	return f->foreign;
@@ -41,6 +42,7 @@ static bool nint_tlm_collect(struct nint_net *in, struct int_flow *f, const stru
 	struct nint_foreign *foreign;
 	bool whole = false;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (!t)
 		return false;
 	spin_lock_bh(&f->lock);
@@ -151,6 +153,7 @@ bool nint_tlm_has_data(const struct nint_net *in, const struct int_flow *f,
 	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS,
 				   (u64)f->receiver.p.t_ns * TLM_STALE_RTTS);
 
+	lockdep_assert_held(&f->lock);
 	/* Data that another CPU receives at this moment may be later than @now_ns. */
 	return foreign && foreign->data_ns && arrival->hdr->type == INT_TYPE_PROBE &&
 	       now_ns <= foreign->data_ns + stale_ns && t &&
@@ -174,6 +177,8 @@ bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_a
 	};
 	u32 before;
 
+	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_held(&f->lock);
 	if (!foreign) {
 		*reply = (struct nint_reply){};
 		return false;

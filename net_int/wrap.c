@@ -50,6 +50,7 @@ bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
 enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,
 				  const struct nf_hook_state *state, u64 now_ns)
 {
+	lockdep_assert_held(&f->lock);
 	if (f->format == NINT_FORMAT_HOPCC || !nint_source_is_on_probe(&f->source, now_ns) ||
 	    nint_wrap_is_hidden(f->format, skb, state))
 		return NINT_FORMAT_HOPCC;

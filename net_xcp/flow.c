@@ -57,6 +57,7 @@ void nxcp_flow_make_room(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
 
+	sock_owned_by_me(sk);
 	if (READ_ONCE(xf->sk) || hop_flow_state_stage(xf) != HOP_STAGE_SUPPORTED)
 		return;
 	WRITE_ONCE(xf->room, true);
@@ -80,6 +81,7 @@ static void nxcp_flow_leave(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
 
+	sock_owned_by_me(sk);
 	if (xf->sk == sk)
 		nxcp_take_room_back(sk, xf);
 }
@@ -106,6 +108,7 @@ struct xcp_flow *nxcp_flow_open(struct sock *sk)
 	struct hop_flow *flow;
 	struct xcp_flow *xf = NULL;
 
+	sock_owned_by_me(sk);
 	if (hop_output_is_opening(sk) || !READ_ONCE(nxcp_net(sock_net(sk))->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
@@ -132,6 +135,7 @@ enum nxcp_peer nxcp_flow_ask(struct sock *sk)
 	struct nxcp_net *xn = nxcp_net(sock_net(sk));
 	struct hop_flow_key key;
 
+	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	return nxcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
 					!hop_is_unsupported(&xn->unsupported, &key.peer)));
@@ -142,6 +146,7 @@ void nxcp_flow_close(struct xcp_flow *flow)
 {
 	struct sock *sk = flow->sk;
 
+	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
@@ -154,6 +159,7 @@ struct xcp_feedback nxcp_flow_take_feedback(struct xcp_flow *flow)
 {
 	struct xcp_feedback feedback;
 
+	sock_owned_by_me(flow->sk);
 	feedback.bytes_ps = nxcp_take(&flow->vars, &feedback.headers);
 	return feedback;
 }
@@ -161,6 +167,7 @@ EXPORT_SYMBOL_GPL(nxcp_flow_take_feedback);
 
 void nxcp_flow_count_excess(struct xcp_flow *flow)
 {
+	sock_owned_by_me(flow->sk);
 	nxcp_count(nxcp_net(sock_net(flow->sk)), XCP_COUNT_IN_EXCESS);
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_count_excess);
@@ -169,6 +176,7 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow)
 {
 	bool asked;
 
+	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	asked = nxcp_take_asked(&flow->vars);
 	spin_unlock_bh(&flow->lock);

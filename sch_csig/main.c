@@ -362,6 +362,8 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 		.waits = q->sch->q.qlen,
 	};
 
+	if (q->sent.port)
+		lockdep_assert_held(&q->sent.port->lock);
 	if (hop_drain_look(&vars->drain, &q->drain_run, q->set->port.capacity_bytes_ps, &sent))
 		scsig_warn_slow(q, &vars->drain);
 }
@@ -922,6 +924,7 @@ static u64 scsig_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
+	ASSERT_RTNL();
 	return rate_bytes_ps <= TC_CSIG_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
@@ -992,6 +995,7 @@ static bool scsig_measures_alike(const struct scsig_settings *a, const struct sc
 /* The configured rate has changed: it may be right now. Context: tree lock held. */
 static void scsig_forget_drain(struct scsig_sched_data *q)
 {
+	hop_assert_qdisc_lock(q->sch);
 	q->warned_slow = false;
 	q->port.drain = (struct hop_drain){};
 	if (!q->sent.port)
@@ -1007,6 +1011,7 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 {
 	struct scsig_settings *old = q->set;
 
+	hop_assert_qdisc_lock(q->sch);
 	if (port != q->sent.port || (old && !scsig_measures_alike(old, set))) {
 		scsig_stop_timer(q);
 		memset(&q->port, 0, sizeof(q->port));
@@ -1064,6 +1069,7 @@ static u64 scsig_port_key(const struct scsig_settings *set)
 static int scsig_find_port(const struct Qdisc *sch, struct scsig_settings *set,
 			   struct hop_port **port)
 {
+	ASSERT_RTNL();
 	*port = NULL;
 	if (!hop_port_is_of_queue(sch))
 		return 0;
@@ -1121,6 +1127,7 @@ static void scsig_follow_interval(struct scsig_sched_data *q, u64 rate_bytes_ps)
 {
 	struct scsig_settings *set = q->set;
 
+	hop_assert_qdisc_lock(q->sch);
 	if (set->value[TCA_CSIG_TIMER])
 		return;
 	scsig_set_interval(set, rate_bytes_ps);
@@ -1132,6 +1139,7 @@ static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
 	struct scsig_sched_data *q = container_of(watch, struct scsig_sched_data, speed);
 
+	ASSERT_RTNL();
 	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
 		return;
 	/* A link that is down reports no speed: keep the last one. */
@@ -1304,6 +1312,7 @@ static struct scsig_port_vars scsig_estimate_now(struct scsig_sched_data *q)
 {
 	struct scsig_port_vars now = q->port;
 
+	hop_assert_qdisc_lock(q->sch);
 	if (!q->sent.port) {
 		scsig_port_look(&now, &q->set->port, ktime_get_ns());
 		return now;

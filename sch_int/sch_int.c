@@ -602,6 +602,7 @@ static u64 sint_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
+	ASSERT_RTNL();
 	return rate_bytes_ps <= TC_INT_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
@@ -749,6 +750,7 @@ static void sint_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
 	struct sint_sched_data *q = container_of(watch, struct sint_sched_data, speed);
 
+	ASSERT_RTNL();
 	if (q->config.rate_bytes_ps != TC_INT_RATE_AUTO)
 		return;
 	/* A link that is down has no speed: keep the last one. */

@@ -927,6 +927,7 @@ static u64 sxcp_device_rate_bytes_ps(const struct Qdisc *sch)
 {
 	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
 
+	ASSERT_RTNL();
 	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
@@ -1011,13 +1012,14 @@ static void sxcp_switch_share(struct sxcp_sched_data *q, bool shares)
 }
 
 /*
- * Join @port; the published counts start at 0 on each port. Context: tree lock, or the qdisc is not
- * in the tree
+ * Join @port; the published counts start at 0 on each port. A qdisc in the tree is moved under the
+ * tree lock. Context: process, RTNL held.
  */
 static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 {
 	struct hop_port *old = q->arrived.port;
 
+	ASSERT_RTNL();
 	if (port == old)
 		return;
 	if (old) {
@@ -1051,6 +1053,7 @@ static void sxcp_apply(struct sxcp_sched_data *q, const struct sxcp_config *conf
 		       const struct sxcp_params *params, struct Qdisc *second,
 		       struct hop_port *port)
 {
+	hop_assert_qdisc_lock(q->sch);
 	/*
 	 * The rate is not measured with several transmit queues, and the overhead may have changed.
 	 */
@@ -1119,6 +1122,7 @@ static struct Qdisc *sxcp_make_second(struct Qdisc *sch, const struct sxcp_confi
 static int sxcp_find_port(const struct Qdisc *sch, const struct sxcp_config *config,
 			  struct hop_port **port, struct netlink_ext_ack *extack)
 {
+	ASSERT_RTNL();
 	*port = NULL;
 	if (!hop_port_is_of_queue(sch))
 		return 0;
@@ -1185,6 +1189,7 @@ static void sxcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 {
 	struct sxcp_sched_data *q = container_of(watch, struct sxcp_sched_data, speed);
 
+	ASSERT_RTNL();
 	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
 		return;
 	/* A link that is down has no speed: keep the last one. */

@@ -166,6 +166,14 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* The names of these assertions are new; goes when 6.1 does. */
+#if !KV(6, 9, 0)
+#define lockdep_assert_in_rcu_read_lock() \
+	RCU_LOCKDEP_WARN(!rcu_read_lock_held(), "no RCU read lock")
+#define lockdep_assert_in_rcu_reader() \
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "no RCU read side")
+#endif
+
 /* Proc handlers take a const table since 6.11; goes with 6.1. */
 #if KV(6, 11, 0)
 #define compat_ctl_table const struct ctl_table

@@ -22,6 +22,8 @@
 #ifndef HOPCC_CORE_HOP_CHILD_H
 #define HOPCC_CORE_HOP_CHILD_H
 
+#include <linux/rtnetlink.h>
+#include <hopcc/lib/hop_lock.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
@@ -63,6 +65,8 @@ static inline struct Qdisc *hop_child_at(const struct Qdisc *sch, int index)
 {
 	const struct hop_child *child = (const void *)sch->privdata;
 
+	if (IS_ENABLED(CONFIG_LOCKDEP) && !lockdep_rtnl_is_held())
+		hop_assert_qdisc_lock(sch);
 	return child->qdisc[index];
 }
 
@@ -70,7 +74,7 @@ static inline struct Qdisc *hop_child_at(const struct Qdisc *sch, int index)
  * hop_child_of() - get the first child of a wrapper
  * @sch: the wrapper
  *
- * Context: under the qdisc's lock or RTNL.
+ * Context: as hop_child_at().
  * Return: the child.
  */
 static inline struct Qdisc *hop_child_of(const struct Qdisc *sch)
@@ -89,6 +93,7 @@ static inline void hop_child_adopt(struct Qdisc *sch, struct Qdisc *second)
 {
 	struct hop_child *child = qdisc_priv(sch);
 
+	hop_assert_qdisc_lock(sch);
 	child->qdisc[1] = second;
 }
 
@@ -105,6 +110,7 @@ static inline void hop_child_adopt(struct Qdisc *sch, struct Qdisc *second)
 static inline int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, int index,
 				       struct sk_buff **to_free)
 {
+	hop_assert_qdisc_lock(sch);
 	/* The child may free the packet or change its length. */
 	unsigned int len_bytes = qdisc_pkt_len(skb);
 	int ret = qdisc_enqueue(skb, hop_child_at(sch, index), to_free);
@@ -131,6 +137,7 @@ static inline int hop_child_enqueue_at(struct sk_buff *skb, struct Qdisc *sch, i
 static inline int hop_child_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 				    struct sk_buff **to_free)
 {
+	hop_assert_qdisc_lock(sch);
 	return hop_child_enqueue_at(skb, sch, 0, to_free);
 }
 
@@ -145,6 +152,7 @@ static inline struct sk_buff *hop_child_peek(struct Qdisc *sch)
 {
 	struct Qdisc *child = hop_child_of(sch);
 
+	hop_assert_qdisc_lock(sch);
 	return child->ops->peek(child);
 }
 
@@ -161,6 +169,7 @@ static inline struct sk_buff *hop_child_peek(struct Qdisc *sch)
  */
 static inline struct sk_buff *hop_child_take(struct Qdisc *sch)
 {
+	hop_assert_qdisc_lock(sch);
 	return qdisc_dequeue_peeked(hop_child_of(sch));
 }
 
@@ -173,6 +182,7 @@ static inline struct sk_buff *hop_child_take(struct Qdisc *sch)
  */
 static inline void hop_child_leave(struct Qdisc *sch, struct sk_buff *skb)
 {
+	hop_assert_qdisc_lock(sch);
 	qdisc_qstats_backlog_dec(sch, skb);
 	qdisc_qlen_dec(sch);
 	qdisc_bstats_update(sch, skb);
@@ -189,6 +199,7 @@ static inline struct sk_buff *hop_child_dequeue(struct Qdisc *sch)
 {
 	struct sk_buff *skb = hop_child_take(sch);
 
+	hop_assert_qdisc_lock(sch);
 	if (skb)
 		hop_child_leave(sch, skb);
 	return skb;

@@ -291,7 +291,7 @@ void hop_flow_remove(struct hop_flow *flow);
  * hop_flow_hold() - take a reference, to keep a flow beyond the RCU read lock
  * @flow: a flow that hop_flow_find() or hop_flow_add() returned
  *
- * Context: RCU read lock.
+ * Context: any in which the memory of the flow cannot be freed at the same time.
  * Return: false if the flow is about to be freed.
  */
 static inline bool hop_flow_hold(struct hop_flow *flow)
@@ -433,6 +433,7 @@ static inline bool hop_flow_is_doubtful(const struct hop_flow_key *key)
 {
 	const struct hop_flow *flow = hop_flow_find(key);
 
+	lockdep_assert_in_rcu_read_lock();
 	return flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
 }
 

@@ -146,6 +146,7 @@ struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const 
  */
 static inline bool hop_output_is_late(const struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	return 1 << sk->sk_state & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT) &&
 	       inet_csk(sk)->icsk_ca_initialized;
 }
@@ -165,6 +166,7 @@ static inline bool hop_output_is_opening(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
+	sock_owned_by_me(sk);
 	return sk->sk_state == TCP_SYN_SENT || rcu_access_pointer(tp->fastopen_rsk) ||
 	       (tp->syn_data && !inet_csk(sk)->icsk_ca_initialized);
 }

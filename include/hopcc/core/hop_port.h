@@ -100,6 +100,7 @@ u32 hop_port_qdiscs(const struct hop_port_queue *queue);
  */
 static inline u64 hop_port_count(struct hop_port_queue *queue, u32 bytes)
 {
+	hop_assert_qdisc_lock(queue->sch);
 	/* There is only one writer, so no read-modify-write instruction is needed. */
 	const u64 before_bytes = atomic64_read(&queue->sent_bytes);
 
@@ -120,6 +121,7 @@ static inline void hop_port_refresh(struct hop_port_queue *queue, u64 now_ns)
 {
 	struct hop_port *port = queue->port;
 
+	hop_assert_qdisc_lock(queue->sch);
 	/* The age is negative if another CPU has read the clock after this one. */
 	if ((s64)(now_ns - atomic64_read(&port->summed_ns)) >= (s64)port->stale_ns)
 		hop_port_report(port, now_ns);
@@ -148,6 +150,7 @@ static inline struct hop_ring_bql hop_port_bql(const struct Qdisc *sch, bool is_
 	struct hop_ring_bql bql = {};
 	unsigned int i;
 
+	hop_assert_qdisc_lock(sch);
 	if (is_of_queue)
 		hop_port_add_bql(sch->dev_queue, &bql);
 	for (i = 0; !is_of_queue && i < READ_ONCE(dev->real_num_tx_queues); i++)
@@ -167,6 +170,7 @@ static inline struct hop_ring_bql hop_port_bql(const struct Qdisc *sch, bool is_
 static inline void hop_port_look_stopped(struct hop_ring *ring, const struct Qdisc *sch,
 					 const struct sk_buff *skb)
 {
+	hop_assert_qdisc_lock(sch);
 	if (netif_xmit_stopped(skb_get_tx_queue(qdisc_dev(sch), skb)))
 		hop_ring_stopped(ring);
 }

@@ -33,8 +33,9 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 	struct hop_speed speed = {};
 	const struct dst_entry *dst;
 
+	sock_owned_by_me(sk);
 	rcu_read_lock();
-	dst = rcu_dereference_check(sk->sk_dst_cache, true);
+	dst = rcu_dereference_check(sk->sk_dst_cache, lockdep_sock_is_held(sk));
 	if (dst)
 		speed = hop_speed_of(dst->dev);
 	rcu_read_unlock();
@@ -53,6 +54,7 @@ static inline struct hop_speed hop_sock_speed(const struct sock *sk)
 static inline bool hop_round_ended(const struct sock *sk, const struct rate_sample *rs,
 				   u32 *end_pkts)
 {
+	sock_owned_by_me(sk);
 	if (rs->delivered <= 0 || before(rs->prior_delivered, *end_pkts))
 		return false;
 	*end_pkts = tcp_sk(sk)->delivered;
@@ -81,6 +83,7 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 
+	sock_owned_by_me(sk);
 	return max_t(u32, tcp_sk(sk)->mss_cache, 1) + tcp_sk(sk)->tcp_header_len +
 	       icsk->icsk_ext_hdr_len + icsk->icsk_af_ops->net_header_len + HOP_FRAME_BYTES;
 }
@@ -98,6 +101,7 @@ static inline u32 hop_wire_bytes(const struct sock *sk)
  */
 static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
 {
+	sock_owned_by_me((const struct sock *)tp);
 	return tp->rack.rtt_us ?: tp->srtt_us >> 3;
 }
 
@@ -117,6 +121,7 @@ static inline u32 hop_packet_rtt_us(const struct tcp_sock *tp)
  */
 static inline s32 hop_idle_us(const struct tcp_sock *tp, u32 since_us)
 {
+	sock_owned_by_me((const struct sock *)tp);
 	if (tcp_jiffies32 - tp->lsndtime > HOP_IDLE_MAX_S * HZ)
 		return S32_MAX;
 	return (u32)tp->tcp_mstamp - since_us;
@@ -166,6 +171,7 @@ static inline void hop_space(struct sock *sk, bool held, u64 bytes_ps)
 	const u64 packet_ns = div64_u64((u64)tp->mss_cache * NSEC_PER_SEC, max(bytes_ps, 1ULL));
 	const u64 left_ns = packet_ns > rtt_ns ? packet_ns - rtt_ns : 0;
 
+	sock_owned_by_me(sk);
 	if (held)
 		hop_stack_defer(sk, packet_ns + rtt_ns);
 	else
@@ -191,6 +197,7 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 
+	sock_owned_by_me(sk);
 	return new_state == TCP_CA_Loss && icsk->icsk_ca_state != TCP_CA_Loss &&
 	       !tcp_sk(sk)->undo_marker && icsk->icsk_pending;
 }
@@ -240,9 +247,9 @@ static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 static inline u32 hop_repair_least_pkts(const struct tcp_sock *tp)
 {
 	const u32 flight_pkts = tcp_packets_in_flight(tp);
-
 	const bool is_due = tp->prr_delivered >= HOP_REPAIR_DELIVERED_PKTS * tp->prr_out;
 
+	sock_owned_by_me((const struct sock *)tp);
 	return !tp->retrans_out || flight_pkts <= tp->retrans_out || is_due ? flight_pkts + 1 : 1;
 }
 

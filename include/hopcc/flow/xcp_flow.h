@@ -88,7 +88,7 @@ void nxcp_flow_close(struct xcp_flow *flow);
  * Takes no lock: a packet that another CPU sends at the same time, without the socket lock, may
  * carry a mix of the old and the new offer.
  *
- * Context: socket lock held.
+ * Context: a function of the socket's congestion control.
  */
 static inline void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
 				  s32 delta_bytes_ps, u8 flags)

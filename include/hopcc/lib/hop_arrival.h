@@ -11,6 +11,7 @@
 #define HOPCC_LIB_HOP_ARRIVAL_H
 
 #include <linux/skbuff.h>
+#include <hopcc/lib/hop_lock.h>
 #include <hopcc/lib/hop_mark.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
@@ -47,6 +48,7 @@ static inline void hop_arrival_note(struct sk_buff *skb, const struct Qdisc *sch
 {
 	u64 *mark = hop_arrival_mark(skb);
 
+	hop_assert_qdisc_lock(sch);
 	*mark = hop_mark_arrive(*mark, ktime_get_ns(), user, hop_arrival_key(sch));
 }
 

@@ -33,6 +33,7 @@ static inline int hop_device_parses_one(struct net_device *dev, struct netdev_ne
  */
 static inline bool hop_device_parses(struct net_device *dev)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return hop_device_parses_one(dev, NULL) ||
 	       netdev_walk_all_lower_dev_rcu(dev, hop_device_parses_one, NULL);
 }

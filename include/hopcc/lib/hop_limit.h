@@ -23,6 +23,7 @@ static inline struct Qdisc *hop_limit_child(const struct Qdisc *sch)
 {
 	int index;
 
+	ASSERT_RTNL();
 	for (index = 0; index < HOP_CHILDREN_MAX; index++)
 		if (hop_limit_is_default(hop_child_at(sch, index)))
 			return hop_child_at(sch, index);
@@ -45,6 +46,7 @@ static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32
 				  const struct nlattr *attr, const char *refusal,
 				  struct netlink_ext_ack *extack)
 {
+	ASSERT_RTNL();
 	if (attr && !hop_limit_child(sch))
 		return hop_nla_refuse(extack, attr,
 				      "limit is the default child's; set that of the grafted one");
@@ -63,6 +65,7 @@ static inline int hop_limit_set(struct Qdisc *sch, u32 limit_bytes)
 {
 	int index, err = 0;
 
+	ASSERT_RTNL();
 	for (index = 0; limit_bytes && index < HOP_CHILDREN_MAX && !err; index++)
 		if (hop_limit_is_default(hop_child_at(sch, index)))
 			err = fifo_set_limit(hop_child_at(sch, index), limit_bytes);
@@ -82,6 +85,7 @@ static inline int hop_limit_put(struct sk_buff *skb, const struct Qdisc *sch, in
 {
 	const struct Qdisc *child = hop_limit_child(sch);
 
+	ASSERT_RTNL();
 	return child ? nla_put_u32(skb, type, child->limit) : 0;
 }
 

@@ -42,7 +42,6 @@ static inline void *hop_pkt_linear(const struct sk_buff *skb, int offset_bytes, 
  *
  * Compares pointers, which takes fewer instructions than comparing offsets.
  *
- * Context: softirq, qdisc lock.
  * Return: true if skb_network_header() is an IP header of @type and its first @bytes can be read.
  */
 static inline bool hop_pkt_has_ip(const struct sk_buff *skb, u16 type, unsigned int bytes)
@@ -80,7 +79,6 @@ static inline const u8 *hop_pkt_linear_end(const struct sk_buff *skb, const stru
  * @ip: its IPv4 header, in the linear part
  * @bytes: number of bytes behind the header
  *
- * Context: softirq, qdisc lock.
  * Return: true if the header has no options, the packet is not a later fragment, and the @bytes
  * belong to it and are in the linear part; false if hop_pkt_inner() must decide.
  */
@@ -112,7 +110,6 @@ struct hop_pkt_wire hop_pkt_wire_gso(const struct sk_buff *skb, u32 overhead_byt
  * Unlike qdisc_pkt_len(), this function ignores a parent's size table, and
  * counts the headers of forwarded, bridged and tunnelled GSO packets.
  *
- * Context: softirq, qdisc lock.
  * Return: packets and bytes.
  */
 static inline struct hop_pkt_wire hop_pkt_wire(const struct sk_buff *skb, u32 overhead_bytes)
@@ -168,7 +165,6 @@ static inline bool hop_pkt_read_ipv4(const struct iphdr *ip, struct hop_pkt_inne
  * The IP header may stand behind VLAN tags and MPLS labels. If a packet is fragmented, the
  * header is found in the first fragment only.
  *
- * Context: softirq, qdisc lock.
  * Return: true if the packet is IP and the header was found.
  */
 static inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted, struct hop_pkt_inner *inner)
@@ -187,7 +183,6 @@ static inline bool hop_pkt_inner(const struct sk_buff *skb, u8 wanted, struct ho
  * @skb: the packet
  * @protocol: IP protocol of the header that the qdisc reads
  *
- * Context: softirq, qdisc lock.
  * Return: true if hop_pkt_inner() would not find @protocol; false if that function must decide.
  */
 static inline bool hop_pkt_lacks(const struct sk_buff *skb, u8 protocol)
@@ -217,7 +212,6 @@ int hop_pkt_search_ecn(const struct sk_buff *skb);
  * hop_pkt_ecn() - read the ECN field
  * @skb: the packet
  *
- * Context: softirq, qdisc lock.
  * Return: INET_ECN_NOT_ECT, _ECT_1, _ECT_0 or _CE; -1 if the packet is not IP.
  */
 static inline int hop_pkt_ecn(const struct sk_buff *skb)
@@ -235,7 +229,7 @@ static inline int hop_pkt_ecn(const struct sk_buff *skb)
  * A packet that was flooded by a bridge or is being captured shares its bytes
  * with its clones. pktgen holds a reference to its packet, so the bytes of that cannot be copied.
  *
- * Context: softirq, qdisc lock. May move skb->head.
+ * May move skb->head.
  * Return: true if the bytes can be written.
  */
 static inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int len_bytes)

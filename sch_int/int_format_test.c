@@ -8,7 +8,7 @@
 #include <linux/module.h>
 
 #include <hopcc/lib/tlm_formats.h>
-#include "int_format.h"
+#include "int_format.c"
 
 #define SCHEMA 0x494e54
 

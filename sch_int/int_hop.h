@@ -112,10 +112,9 @@ static inline u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
 
 /*
  * Return: bytes in the measure of the speed that records report. Only the low 64 bits of the
- * product count: the counter wraps, and far later than the record's. Not inline, because few ports
- * have such a rate.
+ * product count: the counter wraps, and far later than the record's.
  */
-static noinline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
+static inline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
 {
 	return mul_u64_u64_shr(bytes, scale_q32, INT_SCALE_SHIFT);
 }
@@ -150,8 +149,8 @@ static inline u64 sint_hop_queue_ps(const struct int_record *r)
  * @records: number of records already written. Return: true if this queue is the longest in time;
  * of equal ones, the first counts.
  */
-static __always_inline bool sint_hop_is_longest(const struct int_hdr *h, unsigned int records,
-						const struct int_record *r)
+static inline bool sint_hop_is_longest(const struct int_hdr *h, unsigned int records,
+				       const struct int_record *r)
 {
 	unsigned int i;
 	u64 queue_ps;

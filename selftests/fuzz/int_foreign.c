@@ -5,7 +5,8 @@
  */
 #include "packet.h"
 #include "../../hop_core/hop_pkt.c"
-#include "int_foreign.h"
+#include "int_format.c"
+#include "../../sch_int/int_foreign.c"
 
 #define DSCP_INTMD	9
 #define NODE_ID		7

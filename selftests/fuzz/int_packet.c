@@ -5,7 +5,7 @@
 #include "packet.h"
 #include "../../hop_core/hop_pkt.c"
 #include <uapi/linux/pkt_sched_int.h>
-#include "int_packet.h"
+#include "../../sch_int/int_packet.c"
 
 static const struct sint_marks *marks(void)
 {

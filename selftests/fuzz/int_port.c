@@ -13,7 +13,7 @@
 #include "int_header.h"
 #include <hopcc/lib/hop_ring.h>
 #include <uapi/linux/pkt_sched_int.h>
-#include "int_format.h"
+#include "int_format.c"
 #include "int_hop.h"
 
 struct port {

@@ -102,7 +102,7 @@ struct sint_sched_data {
 	struct hop_speed_watch speed;
 };
 
-static noinline void sint_watch_arrival(struct sk_buff *skb, struct Qdisc *sch)
+static void sint_watch_arrival(struct sk_buff *skb, struct Qdisc *sch)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
 
@@ -116,7 +116,7 @@ static int sint_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 {
 	const struct sint_sched_data *q = qdisc_priv(sch);
 
-	if (unlikely(q->params.is_watched))
+	if (q->params.is_watched)
 		sint_watch_arrival(skb, sch);
 	return hop_child_enqueue(skb, sch, to_free);
 }
@@ -131,8 +131,8 @@ static u64 sint_backlog_bytes(const struct Qdisc *sch, const struct sint_params 
  * Return: with the option sojourn, the bytes that the port can send in the time that the packet
  * waited
  */
-static noinline u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
-				      u64 now_ns)
+static u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+			     u64 now_ns)
 {
 	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
 
@@ -142,16 +142,16 @@ static noinline u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff 
 	return sint_backlog_bytes(q->sch, &q->params);
 }
 
-static __always_inline u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
-					    u32 pkts, u64 now_ns)
+static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
+			    u32 pkts, u64 now_ns)
 {
-	if (unlikely(q->params.sojourn))
+	if (q->params.sojourn)
 		return sint_waited_bytes(q, skb, pkts, now_ns);
 	return sint_backlog_bytes(q->sch, &q->params);
 }
 
-static noinline void sint_trace_stamp(struct sint_sched_data *q, struct int_hdr *h, __be64 packed,
-				      bool written)
+static void sint_trace_stamp(struct sint_sched_data *q, struct int_hdr *h, __be64 packed,
+			     bool written)
 {
 	const struct int_record record = int_unpack(packed);
 
@@ -176,7 +176,7 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 	if (check)
 		sint_correct_check(check, carrier, change);
 	/* The range that the NIC's checksum covers is unknown. */
-	if (unlikely(skb->ip_summed == CHECKSUM_COMPLETE))
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
 	if (trace_int_stamp_enabled())
 		sint_trace_stamp(q, h, packed, written);
@@ -207,14 +207,14 @@ struct sint_found {
 };
 
 /* Return: bytes sent by the port's other queues or classes */
-static noinline u64 sint_others_bytes(struct sint_sched_data *q, u64 now_ns)
+static u64 sint_others_bytes(struct sint_sched_data *q, u64 now_ns)
 {
 	hop_port_refresh(&q->sent, now_ns);
 	return atomic64_read(&q->sent.others_bytes);
 }
 
 /* Return: backlog of the port's other queues; call sint_others_bytes() first */
-static noinline u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
+static u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 {
 	if (!q->is_of_queue || q->params.sojourn)
 		return 0;
@@ -223,7 +223,7 @@ static noinline u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 }
 
 /* Return: bytes in the driver's ring, which are queued, and not yet sent */
-static noinline u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
+static u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
 {
 	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
@@ -239,16 +239,16 @@ static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 {
 	u64 ring_bytes = 0;
 
-	if (unlikely(q->params.has_ring)) {
+	if (q->params.has_ring) {
 		ring_bytes = sint_ring_bytes(q, moment->now_ns);
 		moment->tx_bytes -= ring_bytes;
 		moment->queue_bytes += ring_bytes;
 	}
-	if (unlikely(q->sent.port)) {
+	if (q->sent.port) {
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
-	if (unlikely(moment->queue_bytes > q->stats.longest_queue_bytes))
+	if (moment->queue_bytes > q->stats.longest_queue_bytes)
 		q->stats.longest_queue_bytes = moment->queue_bytes;
 	return ring_bytes;
 }
@@ -259,7 +259,7 @@ static __always_inline void sint_scale(const struct sint_sched_data *q,
 {
 	const u64 scale_q32 = q->params.hop.scale_q32;
 
-	if (likely(!scale_q32))
+	if (!scale_q32)
 		return;
 	moment->tx_bytes = sint_hop_scaled(moment->tx_bytes, scale_q32);
 	moment->queue_bytes = sint_hop_scaled(moment->queue_bytes, scale_q32);
@@ -275,7 +275,7 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 
 	sint_look_below(q, moment);
 	sint_scale(q, moment);
-	if (unlikely(!sint_write_stamp(q, skb, h, carrier, check, moment)))
+	if (!sint_write_stamp(q, skb, h, carrier, check, moment))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
 }
@@ -303,7 +303,7 @@ static void sint_stamp_found(struct sint_sched_data *q, struct sk_buff *skb,
 		}
 		h = (struct int_hdr *)(skb->data + offset_bytes);
 		/* A program may write to mapped pages, so validate the copy again. */
-		fault = likely(h == before) ? INT_OK : int_check(h, found->bytes);
+		fault = h == before ? INT_OK : int_check(h, found->bytes);
 	}
 	if (fault) {
 		q->stats.malformed_pkts[fault - 1] += pkts;
@@ -317,68 +317,71 @@ static void sint_stamp_found(struct sint_sched_data *q, struct sk_buff *skb,
 }
 
 /* Stamp a packet with an INT header anywhere in it. */
-static noinline struct sk_buff *sint_stamp_any(struct sint_sched_data *q, struct sk_buff *skb,
-					       u32 pkts, u64 tx_bytes)
+static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				    u64 tx_bytes)
 {
 	struct sint_found found = {};
 
 	sint_find(skb, &q->params.marks, &found.place);
 	if (found.place.carrier == INT_CARRIER_NONE)
-		return skb;
+		return;
 	found.fault = sint_read(skb, &found.place, &found.type, &found.bytes);
 	sint_stamp_found(q, skb, &found, pkts, tx_bytes);
-	return skb;
 }
 
 /* Stamp a packet with an INT header after its IPv4 header, which is in the linear part. */
-static noinline struct sk_buff *sint_stamp_inband(struct sint_sched_data *q, struct sk_buff *skb,
-						  u32 pkts, u64 tx_bytes)
+static noinline void sint_stamp_inband(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				       u64 tx_bytes)
 {
 	struct int_hdr *h = sint_near_inband(skb, ip_hdr(skb));
 	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 
 	/* A cloned skb shares its data with others. */
-	if (unlikely(!h) || unlikely(skb_cloned(skb)))
-		return sint_stamp_any(q, skb, pkts, tx_bytes);
+	if (!h || skb_cloned(skb)) {
+		sint_stamp_any(q, skb, pkts, tx_bytes);
+		return;
+	}
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
 	sint_stamp_own(q, skb, h, INT_CARRIER_INBAND, NULL, pkts, &moment);
-	return skb;
 }
 
 /* Stamp a packet that may be a probe in IPv4, with the IPv4 header in the linear part. */
-static noinline struct sk_buff *sint_stamp_probe(struct sint_sched_data *q, struct sk_buff *skb,
-						 u32 pkts, u64 tx_bytes)
+static noinline void sint_stamp_probe(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				      u64 tx_bytes)
 {
 	struct tcphdr *th = (struct tcphdr *)(ip_hdr(skb) + 1);
 	struct int_hdr *h = sint_near_probe(skb, ip_hdr(skb));
 	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 
 	/* If the device computes the checksum, sint_check_stands() must check what it covers. */
-	if (unlikely(!h) || unlikely(skb_cloned(skb)) || unlikely(skb_is_gso(skb)) ||
-	    unlikely(skb->ip_summed == CHECKSUM_PARTIAL))
-		return sint_stamp_any(q, skb, pkts, tx_bytes);
+	if (!h || skb_cloned(skb) || skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL) {
+		sint_stamp_any(q, skb, pkts, tx_bytes);
+		return;
+	}
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
 	sint_stamp_own(q, skb, h, INT_CARRIER_PROBE, &th->check, pkts, &moment);
-	return skb;
 }
 
 /* Stamp a packet that departs if it has an INT header, by the fastest applicable function. */
-static __always_inline struct sk_buff *sint_stamp(struct sint_sched_data *q, struct sk_buff *skb,
-						  u32 pkts, u64 tx_bytes)
+static void sint_stamp(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts, u64 tx_bytes)
 {
 	const struct sint_marks *marks = &q->params.marks;
 	u8 dscp;
 
-	if (unlikely(!hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr))))
-		return sint_lacks(skb, marks) ? skb : sint_stamp_any(q, skb, pkts, tx_bytes);
-	if (ip_hdr(skb)->protocol == marks->protocol)
-		return sint_stamp_inband(q, skb, pkts, tx_bytes);
+	if (!hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr))) {
+		if (!sint_lacks(skb, marks))
+			sint_stamp_any(q, skb, pkts, tx_bytes);
+		return;
+	}
 	dscp = ip_hdr(skb)->tos >> 2;
-	if (dscp == marks->dscp_probe)
-		return sint_stamp_probe(q, skb, pkts, tx_bytes);
-	return dscp == marks->dscp_data ? sint_stamp_any(q, skb, pkts, tx_bytes) : skb;
+	if (ip_hdr(skb)->protocol == marks->protocol)
+		sint_stamp_inband(q, skb, pkts, tx_bytes);
+	else if (dscp == marks->dscp_probe)
+		sint_stamp_probe(q, skb, pkts, tx_bytes);
+	else if (dscp == marks->dscp_data)
+		sint_stamp_any(q, skb, pkts, tx_bytes);
 }
 
 /* Return: the port's queue for a packet that has waited so long */
@@ -466,31 +469,22 @@ static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u
 }
 
 /* With the options sojourn or formats, stamp a packet and remove its arrival time. */
-static noinline struct sk_buff *sint_stamp_timed(struct sint_sched_data *q, struct sk_buff *skb,
-						 u32 pkts, u64 tx_bytes)
+static noinline void sint_stamp_timed(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				      u64 tx_bytes)
 {
 	if (q->params.foreign.formats)
 		sint_stamp_foreign(q, skb, pkts, tx_bytes);
 	if (!sint_lacks(skb, &q->params.marks))
 		sint_stamp_any(q, skb, pkts, tx_bytes);
 	hop_arrival_forget(skb, q->sch, HOP_MARK_INT);
-	return skb;
 }
 
-/* Stamp a packet of a port with a ring, or whose arrival time is needed. */
-static noinline struct sk_buff *sint_stamp_watched(struct sint_sched_data *q, struct sk_buff *skb,
-						   struct hop_pkt_wire wire, u64 tx_bytes)
+/* Count a packet that the driver's ring receives. */
+static noinline void sint_give_ring(struct sint_sched_data *q, u32 bytes)
 {
-	if (q->params.timed)
-		skb = sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
-	else
-		skb = sint_stamp(q, skb, wire.segs_pkts, tx_bytes);
-	if (q->params.has_ring) {
-		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
-		hop_ring_give(&q->ring, ktime_get_ns(), wire.bytes, &bql);
-	}
-	return skb;
+	hop_ring_give(&q->ring, ktime_get_ns(), bytes, &bql);
 }
 
 /*
@@ -511,9 +505,13 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 	}
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
-	if (unlikely(q->params.is_watched))
-		return sint_stamp_watched(q, skb, wire, tx_bytes);
-	return sint_stamp(q, skb, wire.segs_pkts, tx_bytes);
+	if (q->params.timed)
+		sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
+	else
+		sint_stamp(q, skb, wire.segs_pkts, tx_bytes);
+	if (q->params.has_ring)
+		sint_give_ring(q, wire.bytes);
+	return skb;
 }
 
 /* Counters survive a reset, which also happens when the device goes down. */

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Find and validate the INT header of any packet; see int_packet.h. */
+#include "int_packet.h"
+
+/* Recognize an encapsulated header by the UDP header at @place. */
+static void sint_place_encap(const struct udphdr *uh, const struct sint_marks *marks,
+			     struct sint_place *place)
+{
+	if (uh->dest != marks->udp_port)
+		return;
+	/* A length of 0 means that the packet is longer than the field can hold. */
+	if (uh->len)
+		place->end_bytes = min(place->end_bytes, place->offset_bytes + ntohs(uh->len));
+	place->carrier = INT_CARRIER_ENCAP;
+	place->transport_bytes = place->offset_bytes;
+	place->check_bytes = place->offset_bytes + offsetof(struct udphdr, check);
+	place->offset_bytes += sizeof(*uh);
+}
+
+/*
+ * Return: offset of a probe's message after the TCP header at @place; 0 if there is no room for one
+ */
+static int sint_message_offset(const struct tcphdr *th, const struct sint_place *place)
+{
+	const int payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
+
+	if (th->doff < sizeof(*th) / 4 || payload_bytes + (int)sizeof(__be32) > place->end_bytes)
+		return 0;
+	return payload_bytes;
+}
+
+/* Recognize a probe by the word at @payload_bytes, the offset from sint_message_offset(). */
+static void sint_place_probe(__be32 magic, int payload_bytes, struct sint_place *place)
+{
+	if (magic != htonl(INT_MSG_MAGIC))
+		return;
+	place->carrier = INT_CARRIER_PROBE;
+	place->transport_bytes = place->offset_bytes;
+	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
+	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
+}
+
+static void sint_find_encap(const struct sk_buff *skb, const struct sint_marks *marks,
+			    struct sint_place *place)
+{
+	struct udphdr buf;
+	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+
+	if (uh)
+		sint_place_encap(uh, marks, place);
+}
+
+/* Recognize a probe by the message at @payload_bytes; @place is at the TCP header. */
+static void sint_find_message(const struct sk_buff *skb, int payload_bytes,
+			      struct sint_place *place)
+{
+	__be32 magic;
+
+	if (payload_bytes + (int)sizeof(magic) <= place->end_bytes &&
+	    !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
+		sint_place_probe(magic, payload_bytes, place);
+}
+
+/* Recognize a probe whose payload starts with INT-MD. */
+static void sint_find_behind_intmd(const struct sk_buff *skb, int payload_bytes,
+				   struct sint_place *place)
+{
+	u8 buf[INTMD_STACK_OFFSET];
+	const u8 *shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
+	struct intmd_view v;
+
+	if (shim && !intmd_parse(&v, shim, place->end_bytes - payload_bytes))
+		sint_find_message(skb, payload_bytes + v.shim_bytes, place);
+}
+
+static void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
+{
+	struct tcphdr buf;
+	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
+	const int payload_bytes = th ? sint_message_offset(th, place) : 0;
+
+	if (!payload_bytes)
+		return;
+	sint_find_message(skb, payload_bytes, place);
+	if (place->carrier == INT_CARRIER_NONE)
+		sint_find_behind_intmd(skb, payload_bytes, place);
+}
+
+/* Recognize a probe with IFA; @place is at the IFA header. */
+static void sint_find_behind_ifa(const struct sk_buff *skb, struct sint_place *place)
+{
+	static const struct ifa_params as_default;
+	const int room_bytes = place->end_bytes - place->offset_bytes;
+	u8 buf[SINT_IFA_LOOK_BYTES];
+	struct ifa_view v;
+	const u8 *packet;
+
+	if (room_bytes <= 0)
+		return;
+	packet = skb_header_pointer(skb, place->offset_bytes,
+				    min_t(int, room_bytes, sizeof(buf)), buf);
+	if (!packet || ifa_parse(&v, &as_default, packet, room_bytes) || v.next != IFA_NEXT_TCP)
+		return;
+	place->offset_bytes += IFA_HDR_BYTES;
+	sint_find_message(skb, place->offset_bytes + v.l4_bytes + v.shim_bytes, place);
+}
+
+void sint_find(const struct sk_buff *skb, const struct sint_marks *marks, struct sint_place *place)
+{
+	struct hop_pkt_inner inner;
+
+	place->carrier = INT_CARRIER_NONE;
+	if (!hop_pkt_inner(skb, marks->protocol, &inner))
+		return;
+	place->offset_bytes = inner.offset_bytes;
+	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
+	if (inner.protocol == marks->protocol)
+		place->carrier = INT_CARRIER_INBAND;
+	else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data)
+		sint_find_encap(skb, marks, place);
+	else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe)
+		sint_find_probe(skb, place);
+	else if (inner.protocol == IFA_PROTOCOL && inner.dsfield >> 2 == marks->dscp_probe)
+		sint_find_behind_ifa(skb, place);
+}
+
+/* Return: true if a header of this type may be in this encapsulation */
+static bool sint_belongs(enum sint_carrier carrier, u8 type)
+{
+	if (type == INT_TYPE_ECHO)
+		return true;
+	return (carrier == INT_CARRIER_PROBE) == (type == INT_TYPE_PROBE);
+}
+
+/* Validate a header. @h: NULL if the packet ends within the header */
+static enum int_fault sint_read_header(struct int_hdr *h, int room_bytes, enum sint_carrier carrier,
+				       u8 *type, unsigned int *bytes)
+{
+	const enum int_fault fault = int_check(h, room_bytes);
+
+	if (fault)
+		return fault;
+	*type = h->type;
+	*bytes = h->words * INT_WORD_BYTES;
+	return sint_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
+}
+
+/*
+ * Return: the header if it is in the linear part with the whole length that it claims, or NULL.
+ * int_check() reads no further than this
+ */
+static struct int_hdr *sint_in_place(const struct sk_buff *skb, const struct sint_place *place)
+{
+	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
+
+	if (!h || !hop_pkt_linear(skb, place->offset_bytes, h->words * INT_WORD_BYTES))
+		return NULL;
+	return h;
+}
+
+/* sint_read() for a header that is not in the linear part */
+static enum int_fault sint_read_copy(const struct sk_buff *skb, const struct sint_place *place,
+				     u8 *type, unsigned int *bytes)
+{
+	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
+	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
+	struct int_hdr *h = NULL;
+
+	if (room_bytes)
+		h = skb_header_pointer(skb, place->offset_bytes,
+				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
+	return sint_read_header(h, room_bytes, place->carrier, type, bytes);
+}
+
+enum int_fault sint_read(const struct sk_buff *skb, const struct sint_place *place, u8 *type,
+			 unsigned int *bytes)
+{
+	struct int_hdr *h = sint_in_place(skb, place);
+
+	if (h)
+		return sint_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
+					place->carrier, type, bytes);
+	return sint_read_copy(skb, place, type, bytes);
+}
+
+bool sint_check_stands(const struct sk_buff *skb, const struct sint_place *place)
+{
+	if (place->carrier == INT_CARRIER_INBAND || skb_is_gso(skb))
+		return false;
+	if (skb->ip_summed == CHECKSUM_PARTIAL &&
+	    skb_checksum_start_offset(skb) == place->transport_bytes)
+		return false;
+	return place->carrier == INT_CARRIER_PROBE ||
+	       *(__sum16 *)(skb->data + place->check_bytes);
+}

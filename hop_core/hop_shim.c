@@ -108,7 +108,7 @@ static void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *
 
 bool hop_shim_is_rewritten(const struct sk_buff *skb)
 {
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 	enum ip_conntrack_info info;
 	const struct nf_conn *ct = nf_ct_get(skb, &info);

@@ -32,7 +32,7 @@ struct hop_speed hop_speed_of(const struct net_device *dev)
 	void *entry = xa_load(&hsn->speeds, dev->ifindex);
 	unsigned long value = entry ? xa_to_value(entry) : 0;
 
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 	return (struct hop_speed){
 		.mbit = value >> HOP_SPEED_SHIFT,
 		.limits = value & HOP_SPEED_LIMITS,

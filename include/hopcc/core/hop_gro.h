@@ -52,7 +52,7 @@ static inline void *hop_gro_header(struct sk_buff *skb, unsigned int hdr_bytes)
 	const u8 *header = skb_gro_header(skb, tcp_bytes + sizeof(struct tcphdr), at_bytes);
 	unsigned int tcp_hdr_bytes;
 
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 	if (!header)
 		return NULL;
 	tcp_hdr_bytes = __tcp_hdrlen((const struct tcphdr *)(header + hdr_bytes));
@@ -74,7 +74,7 @@ static inline void *hop_gro_header(struct sk_buff *skb, unsigned int hdr_bytes)
  */
 static inline bool hop_gro_is_plain(const struct sk_buff *skb)
 {
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 	return !NAPI_GRO_CB(skb)->encap_mark && !(skb->dev->features & NETIF_F_GRO_FRAGLIST);
 }
 
@@ -126,7 +126,7 @@ static inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_
 	struct sk_buff *held = hop_gro_find(head, header + hdr_bytes), *apart = NULL, *done;
 	const u32 held_pkts = held ? NAPI_GRO_CB(held)->count : 0, pkts = NAPI_GRO_CB(skb)->count;
 
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 	if (held && !(hop_gro_is_alike(held, skb, hdr_bytes) &&
 		      kind->may_merge(skb_transport_header(held) - hdr_bytes, held_pkts,
 				      header, pkts))) {
@@ -162,7 +162,7 @@ static inline int hop_gro_complete(struct sk_buff *skb, int tcp_bytes,
 {
 	const int err = tcp->callbacks.gro_complete(skb, tcp_bytes);
 
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 	if (!err)
 		hop_shim_mark_gso(skb);
 	return err;

@@ -28,12 +28,12 @@ static inline int hop_device_parses_one(struct net_device *dev, struct netdev_ne
  * device, a bridge or a bond may offer more features than the devices below it, so these are
  * examined too.
  *
- * Context: RCU read lock.
+ * Context: RCU read side; in a qdisc it is that of __dev_queue_xmit(), rcu_read_lock_bh().
  * Return: true if the device, or one below it, parses headers.
  */
 static inline bool hop_device_parses(struct net_device *dev)
 {
-	lockdep_assert_in_rcu_read_lock();
+	lockdep_assert_in_rcu_reader();
 	return hop_device_parses_one(dev, NULL) ||
 	       netdev_walk_all_lower_dev_rcu(dev, hop_device_parses_one, NULL);
 }

@@ -187,7 +187,7 @@ style:
 	@tools/setup/setup.sh check
 	@prove selftests/build/checkpatch.t selftests/build/build-*.t selftests/build/kernel_doc.t selftests/build/locks.t \
 		selftests/build/shellcheck.t selftests/build/functions.t selftests/build/language.t \
-		selftests/build/names.t selftests/build/python.t selftests/build/links.t
+		selftests/build/names.t selftests/build/knobs.t selftests/build/python.t selftests/build/links.t
 
 clean:
 	rm -rf build lab-results

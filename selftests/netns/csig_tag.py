@@ -393,8 +393,16 @@ def check_rules():
             tap.claim(f"'{bad}' is refused, and the old rule stays",
                       refused and file.read().strip() == "probes")
     knob("a", "csig_rules", "\n")
+    for every in (1, 4):
+        knob("a", "csig_every", every)
+        knob("a", "csig_cc", "cubic")
+        since = Since()
+        good = send()
+        tags = since("a").get("out_tag", 0)
+        tap.claim(f"csig_every {every}: a tag on each {every} of the packets of a congestion control of csig_cc",
+                  good and 0.8 * MIB / 1440 / every < tags < 1.2 * MIB / 1440 / every, f"{since('a')}")
+    knob("a", "csig_every", 1)
     hosts.run("ip -n a link set dev a-r gso_max_segs 65535")
-    knob("a", "csig_cc", "cubic")
 
 
 def check_both_ways():

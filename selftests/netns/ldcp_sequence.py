@@ -288,34 +288,58 @@ def translated(tun, version):
     subprocess.run(["nft", "delete", "table", "inet", "translated"], check=True)
 
 
-def exact_windows(name, s):
+def exact_windows(name, s, alpha=1, beta=0.5):
     """Compare equations (1) and (2) with plain arithmetic."""
     cw = 20.0
     for pkts, ece in ((1, False), (1, False), (2, False), (1, True), (1, False), (2, True),
                       (1, True)):
         s.ack(pkts, ece)
-        cw += -pkts / 2 if ece else pkts / cw
+        cw += -pkts * beta if ece else pkts * alpha / cw
         claim(name + f"an ACK of {pkts}, ECE = {int(ece)}: cw = {cw:.3f}",
               (law(s.sock)[0], cwnd(s.sock)), (int(cw * CW_ONE), int(cw)))
 
 
-def crossing(name, s):
+def crossing(name, s, alpha=1, beta=0.5, gamma=0.25, eta=0.5):
     """cw falls below one packet, and rises again."""
     while law(s.sock)[0] > 2 * CW_ONE:
         s.ack(1, True)
     cw = law(s.sock)[0] / CW_ONE
     for ece in (True, True, True, True, True, True, False, False, False, False):
-        while not s.packets:
+        # Below one packet, each has to wait. Above, several may be in flight still.
+        while s.una >= s.nxt:
             s.collect(50)
-        s.packets = []
         s.ack(1, ece)
         if cw >= 1:
-            cw += -0.5 if ece else 1 / cw
+            cw += -beta if ece else alpha / cw
         else:
-            cw = max(0.25, cw / 2) if ece else cw + 0.25
-        cw = max(cw, 0.25)
+            cw = max(gamma, cw * eta) if ece else cw + gamma
+        cw = max(cw, gamma)
         claim(name + f"ECE = {int(ece)}: cw = {cw:.3f}", law(s.sock)[0],
               lambda got, cw=cw: abs(got - cw * CW_ONE) <= 1)
+
+
+# Default and another value of the parameters of equations (1) and (2): binary fractions, which the
+# module's fixed point has exactly.
+GAINS = {"tcp_ldcp_alpha_ppm": (1, 0.5), "tcp_ldcp_beta_ppm": (0.5, 0.25), "tcp_ldcp_gamma_ppm": (0.25, 0.125),
+         "tcp_ldcp_eta_ppm": (0.5, 0.75)}
+
+
+def gains(tun):
+    """Each parameter with another value than its default, then all four."""
+    for number, changed_ones in enumerate([*([name] for name in GAINS), list(GAINS)]):
+        values = [pair[name in changed_ones] for name, pair in GAINS.items()]
+        for name, value in zip(GAINS, values):
+            hosts.write(f"/proc/sys/net/hopcc/{name}", int(value * 1000000))
+        s = Sender(tun, 4, 41200 + number)
+        s.send(300)
+        for _ in range(20):
+            s.ack()
+        title = f"alpha, beta, gamma, eta {values}: "
+        exact_windows(title, s, *values[:2])
+        crossing(title, s, *values)
+        s.close()
+    for name, (value, _) in GAINS.items():
+        hosts.write(f"/proc/sys/net/hopcc/{name}", int(value * 1000000))
 
 
 def messages(tun):
@@ -746,6 +770,7 @@ def main():
         s.close()
         translated(tun, version)
     knob("bdp_bytes", 20 * FULL)
+    gains(tun)
     messages(tun)
     idle(tun)
     losses(tun)

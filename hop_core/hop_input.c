@@ -168,6 +168,7 @@ static void hop_input_set_ack_now(struct sock *sk, void *more)
 {
 	const unsigned int more_pkts = *(const unsigned int *)more;
 
+	sock_owned_by_me(sk);
 	hop_stack_ack_now(sk, ICSK_ACK_NOW);
 	if (!more_pkts)
 		return;

@@ -25,7 +25,6 @@
  * hop_pkt_hdr_bytes() - get the length of the headers of a GSO packet that each segment repeats
  * @skb: a GSO packet
  *
- * Context: softirq, qdisc lock.
  * Return: bytes from the start of the frame to the end of the transport header, at most
  * HOP_PKT_HDR_MAX_BYTES; 0 if that cannot be read.
  */
@@ -54,7 +53,6 @@ static unsigned int hop_pkt_hdr_bytes(const struct sk_buff *skb)
  * @skb: the packet
  * @hdr_bytes: result of hop_pkt_hdr_bytes() if it is a GSO packet
  *
- * Context: softirq, qdisc lock.
  * Return: at least 1.
  */
 static unsigned int hop_pkt_segs(const struct sk_buff *skb, unsigned int hdr_bytes)
@@ -122,7 +120,6 @@ static __be16 hop_pkt_payload_offset(const struct sk_buff *skb, int *offset_byte
  * The header may stand behind up to two VLAN tags, but not behind MPLS labels: there the label
  * and not the IP header carries the mark (RFC 5129).
  *
- * Context: softirq, qdisc lock.
  * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
  */
 __be16 hop_pkt_ip_offset(const struct sk_buff *skb, int *offset_bytes)
@@ -188,7 +185,6 @@ static bool hop_pkt_is_ipv6(const struct sk_buff *skb, int offset_bytes)
  * Labels do not tell the type of the header behind them. A first nibble of 4 or 6 may also be the
  * start of an Ethernet frame's destination address (RFC 8469), so more of the header is checked.
  *
- * Context: softirq, qdisc lock.
  * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
  */
 static __be16 hop_pkt_labelled_ip_offset(const struct sk_buff *skb, int *offset_bytes)
@@ -239,7 +235,6 @@ static bool hop_pkt_inner_ipv6(const struct sk_buff *skb, u8 wanted, struct hop_
  * @wanted: a protocol number that is never skipped as an extension header
  * @inner: @offset_bytes and @end_bytes are of the IP header at first; result
  *
- * Context: softirq, qdisc lock.
  * Return: true if the header was found.
  */
 bool hop_pkt_inner_at(const struct sk_buff *skb, u16 type, u8 wanted, struct hop_pkt_inner *inner)
@@ -279,7 +274,7 @@ EXPORT_SYMBOL_GPL(hop_pkt_search_ecn);
  * hop_pkt_set_ce() - mark Congestion Experienced, RFC 3168 section 5
  * @skb: the packet
  *
- * Context: softirq, qdisc lock. May move skb->head.
+ * May move skb->head.
  * Return: true if the packet now carries CE; false if it is not ECN-capable or its header could
  * not be made writable.
  */

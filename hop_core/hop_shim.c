@@ -325,6 +325,7 @@ static bool hop_shim_is_signed(const struct sock *sk)
 
 void hop_shim_close_sock(struct sock *sk, bool no_gso)
 {
+	sock_owned_by_me(sk);
 	/* A key may have been set after hop_shim_open_sock(). */
 	if (no_gso && !hop_shim_is_signed(sk))
 		hop_stack_allow_gso(sk);
@@ -333,6 +334,7 @@ EXPORT_SYMBOL_GPL(hop_shim_close_sock);
 
 void hop_shim_reserve(struct sock *sk, unsigned int bytes)
 {
+	sock_owned_by_me(sk);
 	if (bytes)
 		hop_stack_change_header(sk, bytes);
 }
@@ -362,6 +364,7 @@ static unsigned int hop_shim_options_bytes(struct sock *sk)
 /* setsockopt() of IPv6 options overwrites icsk_ext_hdr_len, and our part is lost. */
 void hop_shim_release(struct sock *sk, unsigned int bytes)
 {
+	sock_owned_by_me(sk);
 	if (bytes && inet_csk(sk)->icsk_ext_hdr_len >= hop_shim_options_bytes(sk) + bytes)
 		hop_stack_change_header(sk, -(int)bytes);
 }

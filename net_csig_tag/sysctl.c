@@ -118,8 +118,8 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 		   SYSCTL_ZERO, hop_sysctl_bound(CSIG_SUMMARIES - 1)),
 	HOP_SYSCTL("csig_retry_s", 0644, struct ctag_net, retry_s, proc_douintvec_minmax,
 		   SYSCTL_ONE, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
-	HOP_SYSCTL("csig_unsupported_s", 0644, struct ctag_net, unsupported_s, proc_douintvec_minmax,
-		   SYSCTL_ZERO, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
+	HOP_SYSCTL("csig_unsupported_s", 0644, struct ctag_net, unsupported_s,
+		   proc_douintvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
 	/* One number per signal; the kernel supports vectors only of int. */
 	HOP_SYSCTL("csig_weights", 0644, struct ctag_net, weight_pkts, proc_dointvec_minmax,
 		   SYSCTL_ZERO, hop_sysctl_bound(CTAG_WEIGHT_MAX_PKTS)),

@@ -289,6 +289,7 @@ bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 	unsigned int start;
 	u32 answers;
 
+	sock_owned_by_me(flow->sk);
 	/* Called for each ACK. Often there is no answer, and the check must not take a lock. */
 	if (READ_ONCE(flow->answers) == flow->taken)
 		return false;
@@ -335,6 +336,7 @@ static void nint_follow_source(struct int_flow *flow)
 
 enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
+	sock_owned_by_me(flow->sk);
 	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED) {
 		nint_allow_gso(flow, true);
 		return INT_POLL_UNSUPPORTED;

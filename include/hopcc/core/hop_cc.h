@@ -184,6 +184,7 @@ enum hop_cc_peer {
 static inline void hop_cc_choose(struct sock *sk, const struct hop_cc_ways *ways,
 				 enum hop_cc_peer peer)
 {
+	sock_owned_by_me(sk);
 	if (peer == HOP_CC_PEER_UNSUPPORTED) {
 		hop_stack_set_cc(sk, ways->reno);
 		return;
@@ -207,6 +208,7 @@ static inline u32 hop_cc_repair_pkts(struct sock *sk, u32 cwnd_pkts, u32 acked_p
 {
 	const u32 most_pkts = hop_repair_pkts(sk, acked_pkts);
 
+	sock_owned_by_me(sk);
 	return max(min(cwnd_pkts, most_pkts), hop_repair_least_pkts(tcp_sk(sk)));
 }
 
@@ -227,6 +229,7 @@ static inline u32 hop_cc_reno_repair_pkts(struct sock *sk, u32 acked_pkts, bool 
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 send_pkts;
 
+	sock_owned_by_me(sk);
 	hop_stack_count_repair(sk, acked_pkts);
 	send_pkts = max_t(s32, tp->prr_delivered - tp->prr_out, acked_pkts);
 	send_pkts += may_grow;
@@ -264,7 +267,7 @@ static inline bool hop_cc_is_asked(u32 ext, int attr)
  * Vegas's, DCTCP's and BBR's, the last has enough members. struct tcp_info has the stack's own
  * values alone.
  *
- * Context: any; ss calls get_info() without the socket lock.
+ * Context: any. ss calls get_info() for sockets that a process may be using.
  * Return: bytes of the attribute.
  */
 static inline size_t hop_cc_show(const struct hop_cc_shown *shown, int *attr,

@@ -149,6 +149,7 @@ static inline u64 hop_hold(struct sock *sk, u64 wnd, u32 flight_pkts, u32 wnd_rt
 	u64 gap_ns = hop_gap_ns(wnd, flight_pkts, wnd_rtt_us);
 	u64 gone_ns = (u64)hop_packet_rtt_us(tcp_sk(sk)) * NSEC_PER_USEC;
 
+	sock_owned_by_me(sk);
 	return gap_ns > gone_ns ? hop_stack_defer(sk, gap_ns - gone_ns) : 0;
 }
 
@@ -221,6 +222,7 @@ static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 may_pkts;
 
+	sock_owned_by_me(sk);
 	hop_stack_count_repair(sk, acked_pkts);
 	may_pkts = 2 * tp->prr_delivered + 1;
 	may_pkts -= min(may_pkts, tp->prr_out);

@@ -49,7 +49,8 @@ static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, 
 
 /*
  * Counts a flow whose bottleneck is the last hop, to @dev. Return: N; 0: not known. If no answer is
- * due, N is that of the last answer. nint_count_flows() holds the lock of the flow that @r is part of.
+ * due, N is that of the last answer. nint_count_flows() holds the lock of the flow that @r is part
+ * of.
  */
 u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 			const struct hop_flow_key *key, struct nint_receiver *r, bool answer,

@@ -467,7 +467,7 @@ static void hpccpp_init(struct sock *sk)
 		hs->flow = nint_flow_open(sk);
 	if (!hs->flow) {
 		kfree(law);
-		hop_cc_choose(sk, &hpccpp_ways, hpccpp_ask_peer(sk));
+		hop_cc_wait(sk, &hpccpp_ways, hpccpp_ask_peer(sk));
 		return;
 	}
 	hs->law = law;

@@ -222,7 +222,7 @@ static void txcp_init(struct sock *sk)
 	hop_stack_bound_cwnd(sk);
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
-		hop_cc_choose(sk, &txcp_ways, txcp_ask_peer(sk));
+		hop_cc_wait(sk, &txcp_ways, txcp_ask_peer(sk));
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);

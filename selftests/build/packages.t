@@ -25,8 +25,9 @@ echo "header $header, debian/changelog $packages" >"$log"
 [ -n "$header" ] && [ "$header" = "$packages" ]
 tap_result $? "the modules and the packages have one version" "$log"
 while read -r module; do
-	grep -lq '^MODULE_VERSION(HOPCC_VERSION);$' "$module"/*.c || echo "$module"
+	grep -lqE '^(MODULE_VERSION\(HOPCC_VERSION\);$|HOP_CC_MODULE\()' "$module"/*.c || echo "$module"
 done <build/packages.tree >"$log"
+grep -q "MODULE_VERSION(HOPCC_VERSION)" include/hopcc/core/hop_cc.h || echo hop_cc.h >>"$log"
 [ ! -s "$log" ]
 tap_result $? "every module states it" "$log"
 

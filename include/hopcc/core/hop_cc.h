@@ -173,13 +173,29 @@ enum hop_cc_peer {
 };
 
 /**
+ * hop_cc_wait() - start a connection whose carrier has no flow
+ * @sk: a TCP socket
+ * @ways: functions to choose from
+ * @peer: the carrier's answer
+ *
+ * Without memory there is no flow although the peer takes part: then the connection falls back.
+ *
+ * Context: socket lock held, in init().
+ */
+static inline void hop_cc_wait(struct sock *sk, const struct hop_cc_ways *ways,
+			       enum hop_cc_peer peer)
+{
+	sock_owned_by_me(sk);
+	hop_stack_set_cc(sk, peer == HOP_CC_PEER_UNKNOWN ? ways->asking : ways->reno);
+}
+
+/**
  * hop_cc_choose() - choose the functions of a connection, after its carrier was asked
  * @sk: a TCP socket
  * @ways: functions to choose from
  * @peer: the carrier's answer
  *
- * Context: socket lock held; in init() where the carrier has no flow, and in pkts_acked() of
- * @ways->asking.
+ * Context: socket lock held, in pkts_acked() of @ways->asking; or to give up the law.
  */
 static inline void hop_cc_choose(struct sock *sk, const struct hop_cc_ways *ways,
 				 enum hop_cc_peer peer)

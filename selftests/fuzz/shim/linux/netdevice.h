@@ -2,6 +2,7 @@
 #ifndef FUZZ_SHIM_LINUX_NETDEVICE_H
 #define FUZZ_SHIM_LINUX_NETDEVICE_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 typedef u64 netdev_features_t;

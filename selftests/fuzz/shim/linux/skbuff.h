@@ -13,6 +13,9 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
+/* A harness has one thread and no locks. */
+#define lockdep_assert_in_rcu_reader() do { } while (0)
+
 /* The static_assert() of C requires a message; that of the kernel may have one. */
 #undef static_assert
 #define static_assert(e, ...) _Static_assert(e, #e)

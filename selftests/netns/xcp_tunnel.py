@@ -234,7 +234,8 @@ def from_host(version, name, outer, kind):
 
 
 def no_room():
-    """If the tunnel uses the whole MTU, full packets get no copy of the header."""
+    """If the tunnel uses the whole MTU, full packets get no copy of the header. The router below does not see
+    them, so packets are lost, and the sender falls back: its packets have a header until then."""
     switch(1)
     run("ip -n a link set a-e mtu 1500")
     run("ip -n b link set b-x mtu 1500")
@@ -242,9 +243,10 @@ def no_room():
     through(4, MB // 8)         # finds the path MTU
     got = through(4, 2 * MB)
     tap.claim("no room for a copy: exact, counted, and the packet is what it was",
-              got["exact"] and got["e"]["tunnel_no_room"] >= 2 * MB // 1480 and
+              got["exact"] and got["e"]["tunnel_no_room"] > 100 and
+              got["e"]["tunnel_no_room"] + got["e"]["tunnel_out"] == got["a"]["out_data"] + got["a"]["out_syn"] and
               got["a"]["out_no_room"] == 0 and got["x"]["tunnel_bad"] == 0,
-              f"{got['e']['tunnel_no_room']} packets without a copy")
+              f"{got['a']['out_data']} packets with a header, {got['e']['tunnel_no_room']} without a copy")
     remove_tunnel()
     run("ip -n a link set a-e mtu 1400")
     run("ip -n b link set b-x mtu 1400")

@@ -78,7 +78,7 @@ static struct hop_hooks *hop_hooks(const struct net *net)
 	return net_generic(net, hop_hook_net_id);
 }
 
-static u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf)
+static __always_inline u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf)
 {
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
@@ -93,7 +93,8 @@ static bool hop_hook_may_be_reset(const struct sk_buff *skb, u8 pf)
 }
 
 /* May a TCP packet open a flow, because of its DSCP? */
-static bool hop_hook_is_marked(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
+static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
+					       const struct sk_buff *skb, u8 pf)
 {
 	const u8 dsfield = pf == NFPROTO_IPV4 ? ipv4_get_dsfield(ip_hdr(skb)) :
 						ipv6_get_dsfield(ipv6_hdr(skb));
@@ -101,9 +102,9 @@ static bool hop_hook_is_marked(const struct hop_hooks *hooks, const struct sk_bu
 	return (dsfield & ~HOP_HOOK_ECN_BITS) == READ_ONCE(hooks->dsfield);
 }
 
-/* This runs for every incoming packet. */
-static bool hop_hook_concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
-				    u8 pf)
+/* This runs for every incoming packet of a host that has loaded the modules, used or not. */
+static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
+						    const struct sk_buff *skb, u8 pf)
 {
 	const u8 when = READ_ONCE(hooks->looked_at[hop_hook_first_header(skb, pf)]);
 
@@ -144,8 +145,12 @@ static bool hop_hook_is_reset(struct sk_buff *skb, const struct hop_shim_place *
 	return skb->data[place->offset_bytes + HOP_HOOK_TCP_FLAGS] & HOP_HOOK_TCP_RST;
 }
 
-static unsigned int hop_hook_show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
-					const struct nf_hook_state *state)
+/*
+ * This function and its twin of output are not inlined, since the kernel may be built to zero all
+ * local variables of a function, and most packets do not need these.
+ */
+static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, struct sk_buff *skb,
+						 const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_shim_place place;
@@ -196,8 +201,8 @@ static bool hop_hook_is_forwarded(const struct sk_buff *skb, u8 pf)
  * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
  * forwarded packet, so the flag of forwarded packets distinguishes these two.
  */
-static bool hop_hook_concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
-				     u8 pf)
+static __always_inline bool hop_hook_concerns_output(const struct hop_hooks *hooks,
+						     const struct sk_buff *skb, u8 pf)
 {
 	const u32 *flows = READ_ONCE(hooks->output_flows);
 	const struct sock *sk = skb->sk;
@@ -214,8 +219,9 @@ static void hop_hook_read_segment(struct sk_buff *skb, struct hop_segment *seg,
 	seg->tcp = !hop_output_is_foreign(skb, net) && hop_output_read(skb, seg);
 }
 
-static unsigned int hop_hook_show_output(const struct hop_hooks *hooks, struct sk_buff *skb,
-					 const struct nf_hook_state *state)
+static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
+						  struct sk_buff *skb,
+						  const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
@@ -268,10 +274,10 @@ static const struct sock *hop_hook_cc_socket(const struct hop_hook_cc *cc,
 	return ops == cc->ops[0] || ops == cc->ops[1] ? sk : NULL;
 }
 
-static unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
-					  const struct hop_hook_cc *cc, struct sk_buff *skb,
-					  const struct sock *sk,
-					  const struct nf_hook_state *state)
+static noinline unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
+						   const struct hop_hook_cc *cc,
+						   struct sk_buff *skb, const struct sock *sk,
+						   const struct nf_hook_state *state)
 {
 	const unsigned int decision =
 		cc->output(skb, sk, hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->ops[1], state);

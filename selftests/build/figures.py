@@ -109,7 +109,7 @@ def lab(scenario, row, column):
 
 LEAF_SPINE, LEAF_SPINE_50 = "Leaf-spine, Hadoop's sizes at 30 %", "Leaf-spine, Hadoop's sizes at 50 %"
 FAT_TREE, FAT_TREE_50 = "Fat tree, Hadoop's sizes at 30 %", "Fat tree, Hadoop's sizes at 50 %"
-VETH, QDISCS = "was inlined and read without calls. CPU-bound over `veth`:", "red's 1253:"
+VETH, QDISCS = "the device's speed, is done for each. CPU-bound over `veth`:", "red's 1253:"
 
 
 def chosen():

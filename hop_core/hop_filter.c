@@ -154,7 +154,7 @@ static int hop_filter_is_filtered(struct net_device *dev, struct netdev_nested_p
 	return of == HOP_FILTER_OF_OUTPUT && hop_filter_has_egress(dev);
 }
 
-/* What was found below a device, in this tick of the clock: a bridge may have many ports. */
+/* The latest walk below a device. It is valid for a tick, since a bridge may have many ports. */
 struct hop_filter_below {
 	const struct net_device *dev;
 	unsigned long at_jiffies;

@@ -280,12 +280,11 @@ static void hop_flow_delist(struct hop_flow_net *fn, struct hop_flow *flow)
 
 /*
  * A congestion control that holds a removed entry must not wait for feedback: the entry can no
- * longer be found. If several CPUs try at once, one succeeds.
- *
- * Return: true for the CPU that succeeds.
+ * longer be found.
  */
-static bool hop_flow_take_out(struct hop_flow *flow)
+bool hop_flow_remove(struct hop_flow *flow)
 {
+	lockdep_assert_in_rcu_read_lock();
 	if (rhashtable_remove_fast(&hop_flows, &flow->node, hop_flow_params))
 		return false;
 	WRITE_ONCE(flow->stage, HOP_STAGE_UNSUPPORTED);
@@ -293,6 +292,7 @@ static bool hop_flow_take_out(struct hop_flow *flow)
 	hop_flow_put(flow);
 	return true;
 }
+EXPORT_SYMBOL_GPL(hop_flow_remove);
 
 /* For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing. */
 static bool hop_flow_has_full_socket(const struct hop_flow *flow)
@@ -323,7 +323,7 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 	if (!flow)
 		return false;
 	keeps = hop_flow_has_full_socket(flow);
-	evicted = !keeps && hop_flow_take_out(flow);
+	evicted = !keeps && hop_flow_remove(flow);
 	spin_lock_bh(&fn->lock);
 	if (keeps)
 		hop_flow_leave_half_open(fn, flow);
@@ -450,13 +450,6 @@ enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
 	return to;
 }
 EXPORT_SYMBOL_GPL(hop_flow_event);
-
-void hop_flow_remove(struct hop_flow *flow)
-{
-	lockdep_assert_in_rcu_read_lock();
-	hop_flow_take_out(flow);
-}
-EXPORT_SYMBOL_GPL(hop_flow_remove);
 
 void hop_flow_put(struct hop_flow *flow)
 {
@@ -604,7 +597,7 @@ static void hop_flow_remove_and_leave(struct hop_flow *flow, struct sock *sk)
 	local_bh_disable();
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk)) {
-		hop_flow_take_out(flow);
+		hop_flow_remove(flow);
 		flow->key.kind->leave(sk, flow->state);
 	}
 	bh_unlock_sock(sk);
@@ -612,7 +605,7 @@ static void hop_flow_remove_and_leave(struct hop_flow *flow, struct sock *sk)
 }
 
 /* If a process uses the socket just now, the entry stays, and the caller tries again later. */
-static void hop_flow_remove_if_stale(struct hop_flow *flow)
+static void hop_flow_remove_unless_owned(struct hop_flow *flow)
 {
 	struct sock *sk = NULL;
 
@@ -621,7 +614,7 @@ static void hop_flow_remove_if_stale(struct hop_flow *flow)
 	if (sk && sk_fullsock(sk))
 		hop_flow_remove_and_leave(flow, sk);
 	else
-		hop_flow_take_out(flow);
+		hop_flow_remove(flow);
 	if (sk)
 		sock_gen_put(sk);
 }
@@ -630,7 +623,7 @@ static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
 	if (hop_flow_is_stale(flow))
-		hop_flow_remove_if_stale(flow);
+		hop_flow_remove_unless_owned(flow);
 	rcu_read_unlock();
 	return true;
 }
@@ -638,7 +631,7 @@ static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
-	hop_flow_remove_if_stale(flow);
+	hop_flow_remove_unless_owned(flow);
 	rcu_read_unlock();
 	return true;
 }
@@ -646,7 +639,7 @@ static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 static bool hop_flow_remove_any(struct hop_flow *flow, void *unused)
 {
 	rcu_read_lock();
-	hop_flow_take_out(flow);
+	hop_flow_remove(flow);
 	rcu_read_unlock();
 	return true;
 }

@@ -333,15 +333,9 @@ static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] = {
 static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
 	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT);
 
-/* IPv6 extension headers that may stand in front of a carrier's header. */
-static bool hop_hook_may_lead(u8 protocol)
-{
-	return protocol == NEXTHDR_HOP || protocol == NEXTHDR_ROUTING || protocol == NEXTHDR_DEST;
-}
-
 static u8 hop_hook_when_looked_at(const struct hop_hook_request *request, u8 protocol)
 {
-	if (request->all || protocol == request->protocol || hop_hook_may_lead(protocol) ||
+	if (request->all || protocol == request->protocol || hop_shim_may_follow(protocol) ||
 	    (request->other && protocol == request->other))
 		return HOP_HOOK_ALWAYS;
 	if (request->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
@@ -350,7 +344,7 @@ static u8 hop_hook_when_looked_at(const struct hop_hook_request *request, u8 pro
 }
 
 /* A packet that one carrier always wants is passed to all carriers. */
-static u8 hop_hook_checksum_of(const struct hop_hooks *hooks, u8 protocol)
+static u8 hop_hook_when_any(const struct hop_hooks *hooks, u8 protocol)
 {
 	unsigned int i;
 	u8 sum = 0, when;
@@ -374,7 +368,7 @@ static void hop_hook_sum_requests(struct hop_hooks *hooks)
 	bool all = false;
 
 	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
-		WRITE_ONCE(hooks->looked_at[i], hop_hook_checksum_of(hooks, i));
+		WRITE_ONCE(hooks->looked_at[i], hop_hook_when_any(hooks, i));
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;

@@ -36,7 +36,7 @@ static bool hop_shim_find_ipv4(const struct sk_buff *skb, unsigned int at_bytes,
 	return at_bytes + place->offset_bytes <= skb->len;
 }
 
-static bool hop_shim_may_precede_shim(u8 next)
+bool hop_shim_may_follow(u8 next)
 {
 	return next == NEXTHDR_HOP || next == NEXTHDR_ROUTING || next == NEXTHDR_DEST;
 }
@@ -53,7 +53,7 @@ static bool hop_shim_find_ipv6(const struct sk_buff *skb, unsigned int at_bytes,
 	place->offset_bytes = sizeof(*ip6h);
 	place->name_bytes = offsetof(struct ipv6hdr, nexthdr);
 	place->next = ip6h->nexthdr;
-	for (depth = 0; hop_shim_may_precede_shim(place->next); depth++) {
+	for (depth = 0; hop_shim_may_follow(place->next); depth++) {
 		struct ipv6_opt_hdr opt_buf;
 		const struct ipv6_opt_hdr *opt;
 

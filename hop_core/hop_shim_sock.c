@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a socket has to know of a header below TCP: room, and GSO; see hopcc/core/hop_shim.h. */
+/* The room that a socket leaves for a header, and its GSO packets; see hopcc/core/hop_shim.h. */
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <hopcc/core/hop_shim.h>

@@ -526,10 +526,7 @@ static const struct tcsig_knobs tcsig_defaults = {
 static const struct hop_cc tcsig_cc = {
 	.ops		= &tcsig,
 	.net_id		= &tcsig_net_id,
-	.knobs		= tcsig_table,
-	.knob_count	= TCSIG_KNOBS,
-	.defaults	= &tcsig_defaults,
-	.defaults_bytes	= sizeof(tcsig_defaults),
+	HOP_CC_KNOBS(tcsig_table, tcsig_defaults),
 };
 
 HOP_CC_MODULE(tcsig, tcsig_cc, struct tcsig_net, struct tcsig_sock);

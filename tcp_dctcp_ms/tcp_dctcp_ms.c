@@ -312,10 +312,7 @@ static const struct hop_cc dctcp_cc = {
 	.ops		= &dctcp_ms,
 	.reno		= &dctcp_reno,
 	.net_id		= &dctcp_net_id,
-	.knobs		= dctcp_table,
-	.knob_count	= ARRAY_SIZE(dctcp_table) - 1,
-	.defaults	= &dctcp_defaults,
-	.defaults_bytes	= sizeof(dctcp_defaults),
+	HOP_CC_KNOBS(dctcp_table, dctcp_defaults),
 };
 
 HOP_CC_MODULE(dctcp, dctcp_cc, struct dctcp_net, struct dctcp_sock);

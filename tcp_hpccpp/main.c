@@ -891,10 +891,7 @@ static const struct hop_cc hpccpp_cc = {
 	.ops		= &hpccpp,
 	.reno		= &hpccpp_reno,
 	.net_id		= &hpccpp_net_id,
-	.knobs		= hpccpp_table,
-	.knob_count	= HPCCPP_KNOBS,
-	.defaults	= &hpccpp_defaults,
-	.defaults_bytes	= sizeof(hpccpp_defaults),
+	HOP_CC_KNOBS(hpccpp_table, hpccpp_defaults),
 };
 
 HOP_CC_MODULE(hpccpp, hpccpp_cc, struct hpccpp_net, struct hpccpp_sock);

@@ -431,10 +431,7 @@ static const struct hop_cc ldcp_cc = {
 	.reno		= &ldcp_reno,
 	.hook		= &ldcp_hook,
 	.net_id		= &ldcp_net_id,
-	.knobs		= ldcp_table,
-	.knob_count	= LDCP_KNOBS,
-	.defaults	= &ldcp_defaults,
-	.defaults_bytes	= sizeof(ldcp_defaults),
+	HOP_CC_KNOBS(ldcp_table, ldcp_defaults),
 };
 
 HOP_CC_MODULE(ldcp, ldcp_cc, struct ldcp_net, struct ldcp_sock);

@@ -542,10 +542,7 @@ static const struct hop_cc txcp_cc = {
 	.ops		= &xcp,
 	.reno		= &txcp_reno,
 	.net_id		= &txcp_net_id,
-	.knobs		= txcp_table,
-	.knob_count	= ARRAY_SIZE(txcp_table) - 1,
-	.defaults	= &txcp_defaults,
-	.defaults_bytes	= sizeof(txcp_defaults),
+	HOP_CC_KNOBS(txcp_table, txcp_defaults),
 };
 
 HOP_CC_MODULE(txcp, txcp_cc, struct txcp_net, struct txcp_sock);

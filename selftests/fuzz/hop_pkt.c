@@ -17,7 +17,7 @@ static void check_wire(const struct sk_buff *skb, u32 overhead_bytes)
 }
 
 /*
- * What a port counts of a packet is its length and its overhead: another packet with any other
+ * A port counts the length of a packet and its overhead: another packet with any other
  * bytes in the same places counts the same. Of a GSO packet alone, the headers that each segment
  * repeats are read; check_wire() has their bound.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one packet adds to the state of a port of sch_int, which all flows share.
+ * One packet adds no more than its bytes to the state of a port of sch_int, which all flows share.
  *
  * The state is txBytes, the queue, the bytes in the driver's ring and the utilisation for INT-MD.
  * It is made of packets' sizes and of the clock: txBytes and the ring grow by the packet's bytes on

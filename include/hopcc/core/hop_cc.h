@@ -347,6 +347,13 @@ struct hop_cc {
 	size_t defaults_bytes;
 };
 
+/* Members of struct hop_cc: sysctls, with an empty entry at the end, and their defaults. */
+#define HOP_CC_KNOBS(table, defaults_)						\
+	.knobs		= (table),						\
+	.knob_count	= ARRAY_SIZE(table) - 1,				\
+	.defaults	= &(defaults_),						\
+	.defaults_bytes	= sizeof(defaults_)
+
 /* Context: process. Return: 0, or the error of the registration. */
 static inline int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
 {

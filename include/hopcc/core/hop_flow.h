@@ -284,8 +284,9 @@ bool hop_flow_settle(struct hop_flow *flow);
  *	HOP_STAGE_UNSUPPORTED, so that a congestion control that holds it falls back
  *
  * Context: RCU read lock.
+ * Return: true; false if another CPU has removed it.
  */
-void hop_flow_remove(struct hop_flow *flow);
+bool hop_flow_remove(struct hop_flow *flow);
 
 /**
  * hop_flow_hold() - take a reference, to keep a flow beyond the RCU read lock

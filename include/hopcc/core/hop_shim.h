@@ -31,6 +31,15 @@ struct hop_shim_place {
 };
 
 /**
+ * hop_shim_may_follow() - may a header of ours stand behind an IPv6 extension header?
+ * @next: protocol number of the header in front of it
+ *
+ * Context: any.
+ * Return: true for the extension headers that are skipped to find it.
+ */
+bool hop_shim_may_follow(u8 next);
+
+/**
  * hop_shim_find_at() - find the end of the IP headers of a packet within a packet
  * @skb: the outer packet
  * @at_bytes: offset of the inner IP header from skb->data

@@ -125,10 +125,7 @@ static const struct aimd_knobs aimd_defaults = { .target_us = 50 };
 static const struct hop_cc aimd_cc = {
 	.ops		= &aimd,
 	.net_id		= &aimd_net_id,
-	.knobs		= aimd_table,
-	.knob_count	= ARRAY_SIZE(aimd_table) - 1,
-	.defaults	= &aimd_defaults,
-	.defaults_bytes	= sizeof(aimd_defaults),
+	HOP_CC_KNOBS(aimd_table, aimd_defaults),
 };
 
 HOP_CC_MODULE(aimd, aimd_cc, struct aimd_net, struct aimd_sock);

@@ -186,11 +186,6 @@ static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 	nxcp_count_add(xn, count, 1);
 }
 
-static inline void nxcp_count_fault(const struct nxcp_net *xn, enum xcp_fault fault)
-{
-	nxcp_count(xn, XCP_COUNT_BAD + fault);
-}
-
 /* sysctl.c */
 #define XCP_SYSCTLS 6
 extern const struct ctl_table nxcp_table[XCP_SYSCTLS + 1];

@@ -52,6 +52,18 @@ def test_law():
         tap.equal(f"own time: {what}", own_time.passed(clock_s, cpu_s, runnable), want)
 
 
+def test_ended():
+    """A process that ended while nobody looked has not slept since: a busy machine may let its watcher wait."""
+    with subprocess.Popen(["true"]) as process:
+        own = own_time.OwnTime([process.pid])
+        while own_time.family([process.pid])[0].state != "Z":
+            time.sleep(0.01)
+        own.look()
+        before = own.own_s
+        time.sleep(0.5)
+        tap.equal("a command that has ended, and was not waited for, has no own time", own.look(), before)
+
+
 def test_ends():
     status, cpu_s = limited(*python(SPIN, 1000))
     tap.claim("a command that spins is ended, and not before its limit", status == 124 and cpu_s > 0.9 * LIMIT_S,
@@ -111,6 +123,6 @@ def test_starved():
 
 
 os.chdir(TOP)
-for test in (test_law, test_ends, test_whole_family, test_status, test_starved):
+for test in (test_law, test_ended, test_ends, test_whole_family, test_status, test_starved):
     test()
 sys.exit(tap.done())

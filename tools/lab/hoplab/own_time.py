@@ -19,6 +19,8 @@ FAR = 20
 # What a command may do after SIGTERM, in seconds of the clock.
 GRACE_S = 5
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+# States of a process that has ended, while nobody has waited for it: it neither runs nor sleeps.
+ENDED = "ZX"
 # States that count as waiting for a CPU or a disk: one of a thread that runs is the same as of one that waits for a CPU.
 RUNNABLE = "RD"
 
@@ -102,8 +104,9 @@ class OwnTime:
         now, before = time.monotonic(), time.thread_time()
         members = family(self.roots)
         cpu_s = self.of(members)
-        runnable = sum(runnable_threads(p.pid) for p in members)
-        self.own_s += passed(now - self.last, max(cpu_s - self.cpu_s, 0), runnable)
+        if any(p.state not in ENDED for p in members):
+            runnable = sum(runnable_threads(p.pid) for p in members)
+            self.own_s += passed(now - self.last, max(cpu_s - self.cpu_s, 0), runnable)
         self.last, self.cpu_s = now, cpu_s
         self.period_s = max(PERIOD_S, LOOK_SHARE * (time.thread_time() - before))
         return self.own_s

@@ -1,80 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Congestion control by CSIG, draft-ravi-ippm-csig-01 section 8.1. The window follows the delay as
- * in Swift, but the delay is that of the bottleneck alone, and it follows the bottleneck's free
- * bandwidth.
- *
- *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
- *				at most once a round trip; beta cwnd below one packet
- *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
- *				g = ai, or ai (2 cwnd + 1) / 32 where that is less, and
- *				cwnd^2 times that below one packet; below 8 packets g
- *				shrinks as max(PD) comes near the target
- *	target			what is set, and up to 1/16 of the time between two packets of the
- *				flow
- *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): a flow's share of the free
- *	and no queue stands	bandwidth is its share of the used bandwidth
- *
- *	   min(ABW) is reported: + half of it		the rest, or no more of it
- *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
- *	 | ^									    |
- *	 | +---- idle for many round trips, or a timeout ----------------------------+
- *	 +----- max(PD) > target ----------------------------------------------------^
- *
- * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: the window
- * doubles. The jump follows when a few packets of the first window are acknowledged. After the jump
- * the other half is added packet by packet, with the ACKs of the first half's packets, while the
- * delay stays below half the target: flows that jump together notice each other. The first cut
- * reduces a guessed window, and does not use beta: it removes all packets that wait too long, cw =
- * cw (1 - (max(PD) - target) / RTT).
- *
- * A cut applies to the window at the start of a round: later packets of the round may deepen it,
- * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
- * new round, since the packets of the next RTT do not reflect it yet. Bandwidth is measured over
- * intervals: after growth a whole round is skipped, for intervals of half an RTT.
- *
- * Fixed point: cw has 24 fractional bits; rounding is down.
- *
- * Small windows. Where many flows share a port each has less than a packet in flight, and sends two
- * packets once in 2 / cwnd round trips. The port's queue is the integral of what all flows send,
- * and a flow receives feedback once in such a period. This has three consequences:
- * - A step must be small, or the queue oscillates: with a window w below one packet, a cut takes w
- *   times beta of the excess. Growth falls with w too, and towards the target.
- * - The period must hardly follow the queue: this would be a second loop around the same delay,
- *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
- *   has with a queue of the target, plus 1/8 of the queue beyond the target.
- * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
- *   needs a higher target: 1/64 of its own period a packet is added, and another 3/64 up to four
- *   targets. n flows then leave a queue of n / 16 packets above the target where they are few, and
- *   n / 64 more where they are many. A period is a rate, not a window, so flows with different
- *   RTTs get even, too.
- *
- * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
- * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
- * and growth continues in the same round. A port's interval may be shorter than such a round, so
- * that min(ABW/C) multiplies by at most 8/7. From 64 targets on a later report of the round takes
- * the difference to the cut so far, not the growth since, and min(ABW/C) is the minimum of a whole
- * round: what flows with short RTTs leave for a moment is not free.
- *
- * Deviations:
- * - Swift's ai below one packet is ai for each packet acknowledged: see above.
- * - Swift raises its target by path length and by 1 / sqrt(cwnd). The first has no meaning for the
- *   delay of one hop. Instead of the second, the period is used. With the delay of the whole path
- *   the second holds; for the first, Linux keeps no TTL: the sysctl covers it.
- * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
- *   targets on.
- * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
- * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
- *   delay that stays at two packets is jitter, and the path's target is at least twice that.
- * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
- *   bandwidth. Transfers of one host to one peer know of each other, and divide it.
- * - The first cut: the draft does not define the initial window. With beta, a queue of n windows
- *   that started at once would take log2(n) round trips of its own length to drain.
- * - Growth in proportion: the draft does not cover capacity that becomes free.
- * - A window below two packets is two, less often: a usual receiver acknowledges two packets
- *   immediately, but one only after 40 ms.
- * - Loss and ECN, which the draft does not cover: half the window, once per window, as in Reno.
- */
+/* Congestion control by CSIG: the algorithm's parameters, state and functions */
 #ifndef HOPCC_TCP_CSIG_CSIG_SENDER_H
 #define HOPCC_TCP_CSIG_CSIG_SENDER_H
 
@@ -90,8 +15,6 @@
 #define TCSIG_SHIFT		HOP_WND_SHIFT
 #define TCSIG_ONE		HOP_WND_ONE
 
-#define TCSIG_ACK_MAX_PKTS	32768U
-#define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 /* Maximum that an ACK can add to a window of one packet. */
 #define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
 #define TCSIG_WND_MAX		HOP_WND_MAX
@@ -106,83 +29,16 @@
  */
 #define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
 
-/*
- * With the path's delay, Swift's 1 / sqrt(cwnd): a flow whose path has several queues, or a queue
- * in the reverse direction, has a small window and needs a higher target than the flows that cause
- * them. Five times the target at two packets, once from 256 packets on.
- */
-#define TCSIG_E2E_MORE		4U
-#define TCSIG_E2E_ROOT_SHIFT	16
-#define TCSIG_E2E_ROOT_MOST	46341U	/* 1 / sqrt(2) << TCSIG_E2E_ROOT_SHIFT */
-#define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
-#define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
-#define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
-#define TCSIG_SMALL_UNKNOWN	U16_MAX
-
 /* Weight of a new jitter sample, 1/64; the path's target is at least twice the jitter. */
 #define TCSIG_JITTER_SHIFT	6
 #define TCSIG_JITTER_TIMES	2U
 
-/* 1/32: (2 cwnd + 1) / 32 of ai is added, as long as this is less than ai. */
-#define TCSIG_GROW_SHIFT	5
-/* 1/8: from 8 packets on, growth is the same at any delay up to the target. */
-#define TCSIG_NEAR_PKTS		8U
-#define TCSIG_NEAR_SHIFT	3
-/* 1/16: a smaller window is cut like one of 1/16 packet. */
-#define TCSIG_CUT_MIN		(TCSIG_ONE >> 4)
-/* 1/64 of the time between two packets, at most four targets. */
-#define TCSIG_PERIOD_SHIFT	6
-#define TCSIG_PERIOD_TARGETS	4U
-/* Between 1/8 target and four targets, or an RTT if that is shorter, 3/64 are added. */
-#define TCSIG_PERIOD_GAIN	3U
-#define TCSIG_PERIOD_LOW_SHIFT	3
-#define TCSIG_PERIOD_HIGH_SHIFT	2
-/* 1/8: how much of the queue beyond the target the period of a small window follows. */
-#define TCSIG_FOLLOW_SHIFT	3
-/* From an RTT of 16 targets on, a cut is limited to three times the excess over the RTT. */
-#define TCSIG_LONG_TARGETS	16U
-#define TCSIG_LONG_CUT		3U
-/* ai is multiplied by sqrt(RTT / four targets), 1 to 16; the unit is 1/16. */
-#define TCSIG_GAIN_SHIFT	4
-#define TCSIG_GAIN_ONE		16U
-#define TCSIG_GAIN_MAX		256U
-#define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
 /* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
-/*
- * The pacing rate of a flight is this many packets per RTT: a burst of two would be a queue of its
- * own. Where a packet takes longer than the target, its second packet would report more than the
- * target each time, and the flow would be cut without end. The receiver waits for both.
- */
-#define TCSIG_FLIGHT_PACE	(4 * TCSIG_ONE)
-
-/* One packet for each signal. */
-#define TCSIG_JUMP_PKTS		3U
-
-/* A smaller reported share may be due to one packet more or less in the interval. */
-#define TCSIG_SHARE_MIN_PPM	20000U
-/* A round multiplies by at most 8. */
-#define TCSIG_SHARE_MAX_PPM	875000U
-/*
- * A long round by at most 8/7: a report is about the port's last interval, which may be shorter.
- */
-#define TCSIG_LONG_SHARE_PPM	125000U
-/* From an RTT of 64 targets on, min(ABW/C) is that of a round, and a cut keeps later growth. */
-#define TCSIG_FAR_TARGETS	64U
-/* No report of min(ABW/C). */
-#define TCSIG_NO_SHARE		U32_MAX
 
 /* A burst that meets a queue is sent in half the target at the flow's own rate, at least two. */
 #define TCSIG_BURST_SHIFT	1
 #define TCSIG_BURST_MIN_PKTS	2U
-
-/*
- * Maximum growth if the sender's device does not report its rate. 64 windows of ten packets per RTT
- * of 20 us are 390 Gbit/s.
- */
-#define TCSIG_GROWTH_MAX	64U
-/* If it does, a window is at most two RTTs of the device's rate. */
-#define TCSIG_LINE_RTTS		2U
 
 #define TCSIG_TARGET_DEFAULT_NS		10000U
 #define TCSIG_E2E_TARGET_DEFAULT_NS	50000U
@@ -202,8 +58,6 @@
 #define TCSIG_BYTES_PER_KBIT	125U
 #define TCSIG_US_PER_S		1000000U
 #define TCSIG_KBIT_MAX		1600000000U
-/* 2^38 bytes are more than the largest window of the smallest packets. */
-#define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
 
 /**
  * struct tcsig_params - parameters of the algorithm
@@ -319,16 +173,7 @@ struct tcsig_ack {
  *
  * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
  */
-static inline u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
-{
-	u64 bytes_ps = min_t(u64, kbit_ps, TCSIG_KBIT_MAX) * TCSIG_BYTES_PER_KBIT;
-	/* 2^38 bytes/s * 2^24 us < 2^62 */
-	u64 bytes = div_u64(bytes_ps * min(rtt_us, HOP_RTT_MAX_US), TCSIG_US_PER_S);
-
-	/* 2^38 * 2^24 = 2^62 */
-	bytes = min(bytes, TCSIG_FREE_MAX_BYTES);
-	return min(div_u64(bytes << TCSIG_SHIFT, wire_bytes), TCSIG_WND_MAX);
-}
+u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes);
 
 /**
  * tcsig_believe() - limit the free bandwidth that may be used at once
@@ -341,77 +186,7 @@ static inline u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
  *
  * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
  */
-static inline u64 tcsig_believe(u64 free, u64 cw, u64 line)
-{
-	/* 2^44 * 2^6 = 2^50 */
-	return min3(free, line ?: cw * (TCSIG_GROWTH_MAX - 1), TCSIG_WND_MAX);
-}
-
-/**
- * tcsig_cut() - reduce the window because the delay exceeds its target (8.1.1)
- * @cw: a window << TCSIG_SHIFT
- * @p: parameters
- * @delay_ns: above the target
- *
- * Return: the reduced window, at least the minimum.
- */
-static inline u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
-{
-	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
-	const u64 beta_cw = div_u64(cw * p->beta_ppm, HOP_PPM);
-	const u64 excess_ns = delay_ns - p->target_ns;
-	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
-
-	if (cw < TCSIG_ONE)
-		less = less * max(cw, TCSIG_CUT_MIN) >> TCSIG_SHIFT;
-	/* 2^44 * 2^2 */
-	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
-		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,
-						     p->long_rtt_ns));
-	return max(cw - less, p->least);
-}
-
-/**
- * tcsig_cut_guess() - reduce a guessed window because the delay exceeds its target
- * @cw: the window << TCSIG_SHIFT
- * @p: parameters
- * @delay_ns: above the target
- * @rtt_ns: RTT, including the delay
- *
- * If all flows that started together remove the part of the RTT that exceeds the target, they meet
- * the target. One flight is left: it is no guess, and with less the timer would wait for an
- * outdated RTT.
- *
- * Return: the reduced window << TCSIG_SHIFT.
- */
-static inline u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u64 rtt_ns)
-{
-	const u64 less = mul_u64_u64_div_u64(cw, delay_ns - p->target_ns, max(rtt_ns, delay_ns));
-
-	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), p->least);
-}
-
-/**
- * tcsig_small() - measure of how small a window is
- * @cw: the window << TCSIG_SHIFT
- *
- * It computes a root and a division: see tcsig_round_small().
- *
- * Return: 0 from 256 packets on, TCSIG_SMALL_MAX up to 2, 1 / sqrt(@cw) between.
- */
-static inline u16 tcsig_small(u64 cw)
-{
-	u64 root;
-
-	if (cw >= TCSIG_E2E_WND_LARGE)
-		return 0;
-	if (cw <= TCSIG_E2E_WND_MIN)
-		return TCSIG_SMALL_MAX;
-	/* int_sqrt64() is sqrt(packets) << 12 */
-	root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2), int_sqrt64(cw));
-	return clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
-	       TCSIG_E2E_ROOT_LEAST;
-}
+u64 tcsig_believe(u64 free, u64 cw, u64 line);
 
 /**
  * tcsig_e2e_target_ns() - target delay of a whole path
@@ -420,11 +195,7 @@ static inline u16 tcsig_small(u64 cw)
  *
  * Return: the target delay, nanoseconds.
  */
-static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
-{
-	/* 2^30 * 2^2 * 2^16 = 2^48 */
-	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * small, TCSIG_SMALL_MAX);
-}
+u64 tcsig_e2e_target_ns(u64 target_ns, u16 small);
 
 /**
  * tcsig_jitter_ns() - estimate the variation of RTTs that does not depend on the window
@@ -439,16 +210,7 @@ static inline u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
  *
  * Return: the estimate, nanoseconds, at most TCSIG_TARGET_MAX_NS.
  */
-static inline u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64 cw)
-{
-	const bool small = cw < TCSIG_E2E_WND_MIN + TCSIG_ONE;
-	s64 now_ns;
-
-	if (least_ns == TCSIG_NO_DELAY)
-		return jitter_ns;
-	now_ns = min(small ? worst_ns : worst_ns - least_ns, TCSIG_TARGET_MAX_NS);
-	return jitter_ns + ((now_ns - jitter_ns) >> TCSIG_JITTER_SHIFT);
-}
+u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64 cw);
 
 /**
  * tcsig_jitter_target_ns() - target delay of a path, including jitter
@@ -469,11 +231,7 @@ static inline u64 tcsig_jitter_target_ns(u64 target_ns, u32 jitter_ns)
  *
  * Return: at most 640 s.
  */
-static inline u64 tcsig_period_ns(u64 cw, u32 rtt_us)
-{
-	/* 2^34 * 2^24 */
-	return div64_u64(((u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US) << TCSIG_SHIFT, cw);
-}
+u64 tcsig_period_ns(u64 cw, u32 rtt_us);
 
 /**
  * tcsig_hop_target_ns() - target delay of a hop
@@ -488,15 +246,7 @@ static inline u64 tcsig_period_ns(u64 cw, u32 rtt_us)
  *
  * Return: at least @target_ns, at most five times that.
  */
-static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns)
-{
-	const u64 low_ns = target_ns >> TCSIG_PERIOD_LOW_SHIFT;
-	const u64 high_ns = min3(period_ns, rtt_ns, target_ns << TCSIG_PERIOD_HIGH_SHIFT);
-	/* 2^40 + 2^32 * 3 */
-	const u64 more_ns = period_ns + TCSIG_PERIOD_GAIN * (max(high_ns, low_ns) - low_ns);
-
-	return target_ns + min(more_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
-}
+u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns);
 
 /**
  * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue
@@ -507,14 +257,7 @@ static inline u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns)
  *
  * Return: packets, at least TCSIG_BURST_MIN_PKTS.
  */
-static inline u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)
-{
-	const u64 span_ns = target_ns >> TCSIG_BURST_SHIFT;
-
-	if (span_ns <= period_ns * TCSIG_BURST_MIN_PKTS)
-		return TCSIG_BURST_MIN_PKTS;
-	return min_t(u64, div64_u64(span_ns, max(period_ns, 1ULL)), HOP_BURST_MAX_PKTS);
-}
+u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns);
 
 /**
  * tcsig_hold_rtt_us() - the RTT that a window below one flight refers to
@@ -524,13 +267,7 @@ static inline u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)
  *
  * Return: the RTT with a queue of the target, plus 1/8 of the difference to @rtt_us; microseconds.
  */
-static inline u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
-{
-	const u64 want_us = (u64)least_us + div_u64(target_ns, HOP_NS_PER_US);
-	const u64 us = want_us - (want_us >> TCSIG_FOLLOW_SHIFT) + (rtt_us >> TCSIG_FOLLOW_SHIFT);
-
-	return min_t(u64, us, HOP_RTT_MAX_US);
-}
+u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns);
 
 /**
  * tcsig_gain() - factor of ai for an RTT
@@ -541,14 +278,7 @@ static inline u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
  *
  * Return: TCSIG_GAIN_ONE to TCSIG_GAIN_MAX, in 1/16.
  */
-static inline u32 tcsig_gain(u32 rtt_us, u64 target_ns)
-{
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-	/* 2^34 * 2^6 */
-	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
-
-	return clamp_t(u64, int_sqrt64(square), TCSIG_GAIN_ONE, TCSIG_GAIN_MAX);
-}
+u32 tcsig_gain(u32 rtt_us, u64 target_ns);
 
 /**
  * tcsig_next_gain() - the factor of ai for an RTT, found from that of the last one
@@ -561,25 +291,7 @@ static inline u32 tcsig_gain(u32 rtt_us, u64 target_ns)
  *
  * Return: tcsig_gain().
  */
-static inline u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns)
-{
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-	/* 2^34 * 2^6 */
-	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
-	u32 next;
-
-	if (square < TCSIG_GAIN_ONE * TCSIG_GAIN_ONE)
-		return TCSIG_GAIN_ONE;
-	if (square >= TCSIG_GAIN_MAX * TCSIG_GAIN_MAX)
-		return TCSIG_GAIN_MAX;
-	next = gain ?: TCSIG_GAIN_ONE;
-	next = (next + (u32)square / next) / 2;
-	do {
-		gain = next;
-		next = (gain + (u32)square / gain) / 2;
-	} while (next < gain);
-	return gain;
-}
+u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns);
 
 /**
  * tcsig_long_rtt_ns() - the RTT, if cuts are limited by it
@@ -588,52 +300,7 @@ static inline u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns)
  *
  * Return: nanoseconds; 0: the RTT is not long.
  */
-static inline u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns)
-{
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-
-	return rtt_ns > target_ns * TCSIG_LONG_TARGETS ? rtt_ns : 0;
-}
-
-/* Share of its growth that a small window gets, << TCSIG_SHIFT: less near the target. */
-static inline u64 tcsig_room(u64 cw, const struct tcsig_params *p, u64 delay_ns)
-{
-	/* 2^33 * 2^24 */
-	const u64 below = (p->target_ns - min(delay_ns, p->target_ns)) << TCSIG_SHIFT;
-
-	return min(div64_u64(below, p->target_ns) + (cw >> TCSIG_NEAR_SHIFT), TCSIG_ONE);
-}
-
-/**
- * tcsig_add() - additive increase
- * @cw: the window << TCSIG_SHIFT
- * @p: parameters
- * @delay_ns: at most the target
- * @n_pkts: packets acknowledged, at most TCSIG_ACK_MAX_PKTS
- *
- * Return: the larger window, at most TCSIG_WND_MAX.
- */
-static inline u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
-{
-	/* 2^24 * 10^2 * 2^15 < 2^46 */
-	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
-	/* 2^39 * 2^8; the second is below it for windows of up to 16 packets, or 16 times that */
-	const u64 part = min3(all * p->gain >> TCSIG_GAIN_SHIFT, TCSIG_ADD_MAX,
-			      mul_u64_u64_shr(all, 2 * cw + TCSIG_ONE,
-					      TCSIG_SHIFT + TCSIG_GROW_SHIFT));
-	u64 more;
-
-	/* 2^39 * 2^24 = 2^63 */
-	if (!p->hop)
-		more = div64_u64(all << TCSIG_SHIFT, cw);
-	else if (cw >= TCSIG_ONE)
-		more = div64_u64(part << TCSIG_SHIFT, cw);
-	else
-		more = mul_u64_u64_shr(part, cw, TCSIG_SHIFT);
-	if (p->hop && cw < TCSIG_NEAR_PKTS * TCSIG_ONE)
-		more = mul_u64_u64_shr(more, tcsig_room(cw, p, delay_ns), TCSIG_SHIFT);
-	return min(cw + more, TCSIG_WND_MAX);
-}
+u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns);
 
 /**
  * struct tcsig_shares - min(ABW/C) of a round, millionths
@@ -646,30 +313,7 @@ struct tcsig_shares {
 };
 
 /* A round has ended. A small window has no report in some rounds. */
-static inline void tcsig_shares_turn(struct tcsig_shares *s)
-{
-	if (s->least_ppm == TCSIG_NO_SHARE)
-		return;
-	s->round_ppm = s->least_ppm;
-	s->least_ppm = TCSIG_NO_SHARE;
-}
-
-/**
- * tcsig_scale() - increase the window in proportion to the port's free share
- * @cw: the window << TCSIG_SHIFT to which @share_ppm refers
- * @share_ppm: min(ABW/C)
- * @free: min(ABW) as a window << TCSIG_SHIFT; the maximum increase
- *
- * Return: the larger window, at most TCSIG_WND_MAX.
- */
-static inline u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
-{
-	const u32 used_ppm = HOP_PPM - min(share_ppm, TCSIG_SHARE_MAX_PPM);
-	/* 2^44 * 10^6 < 2^64 */
-	const u64 all = div_u64(cw * HOP_PPM, used_ppm);
-
-	return min3(all, cw + free, TCSIG_WND_MAX);
-}
+void tcsig_shares_turn(struct tcsig_shares *s);
 
 /**
  * tcsig_begin() - start a new transfer, or one after a long idle time
@@ -689,188 +333,10 @@ void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
  *
  * Return: tcsig_small() of @v->ref.
  */
-static inline u16 tcsig_round_small(struct tcsig_vars *v)
-{
-	if (v->small == TCSIG_SMALL_UNKNOWN)
-		v->small = tcsig_small(v->ref);
-	return v->small;
-}
+u16 tcsig_round_small(struct tcsig_vars *v);
 
 /* Starts a round: from now on ACKs are for packets of this window, or earlier ones. */
-static inline void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
-{
-	v->round_pkts = delivered_pkts;
-	v->ref = v->cw;
-	v->small = TCSIG_SMALL_UNKNOWN;
-	v->cut = false;
-	v->guess = false;
-	v->grown = false;
-	v->least_ns = TCSIG_NO_DELAY;
-	v->worst_ns = 0;
-}
-
-/* Longer delays count as the longest one below TCSIG_NO_DELAY. */
-static inline void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
-{
-	const u32 ns = min_t(u64, delay_ns, TCSIG_NO_DELAY - 1);
-
-	v->least_ns = min(v->least_ns, ns);
-	v->worst_ns = max(v->worst_ns, ns);
-}
-
-/* An ACK of a packet that was sent in this round ends the round. Return: true if it does. */
-static inline bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
-{
-	if (!a->acked_pkts || (s32)(a->prior_pkts - v->round_pkts) < 0)
-		return false;
-	if (v->grown)
-		v->wait_rounds = 1;
-	else if (v->wait_rounds)
-		v->wait_rounds--;
-	if (v->stage == TCSIG_JUMP && v->proven)
-		v->stage = TCSIG_STEADY;
-	if (v->stage == TCSIG_JUMP) {
-		v->proven = true;
-		v->wait_rounds = 1;
-	}
-	tcsig_begin_round(v, a->delivered_pkts);
-	return true;
-}
-
-/* Return: true if a round contains many intervals of a port. */
-static inline bool tcsig_is_far(const struct tcsig_params *p)
-{
-	return p->long_rtt_ns > p->target_ns * TCSIG_FAR_TARGETS;
-}
-
-/*
- * A later report of the round deepens the cut. In a far flow's round the window has grown since the
- * cut: only the difference is removed, because growth between two reports is right.
- */
-static inline void tcsig_deepen(struct tcsig_vars *v, const struct tcsig_params *p, u64 delay_ns,
-				u64 cut_ns)
-{
-	const u64 want = tcsig_cut(v->ref, p, delay_ns);
-	u64 before;
-
-	if (!tcsig_is_far(p) || v->guess) {
-		v->cw = min(v->cw, want);
-		return;
-	}
-	/* v->worst_ns is not larger either. */
-	if (min_t(u64, delay_ns, TCSIG_NO_DELAY - 1) <= cut_ns)
-		return;
-	before = cut_ns > p->target_ns ? tcsig_cut(v->ref, p, cut_ns) : max(v->ref, p->least);
-	v->cw = max(v->cw - min(v->cw, before - want), p->least);
-}
-
-/*
- * Section 8.1.1, once per round: a larger excess deepens the cut of this round. @cut_ns is the
- * maximum delay before this ACK.
- */
-static inline void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params *p,
-					const struct tcsig_ack *a, u64 cut_ns)
-{
-	if (!v->cut) {
-		const bool guess = v->stage != TCSIG_STEADY;
-
-		/* Growth of this round may have been too much, so it is included in the cut. */
-		tcsig_begin_round(v, a->delivered_pkts);
-		v->cut = true;
-		v->guess = guess;
-		tcsig_note_delay(v, a->delay_ns);
-		v->stage = TCSIG_STEADY;
-		cut_ns = 0;
-	}
-	tcsig_deepen(v, p, a->delay_ns, cut_ns);
-	if (v->guess && a->rtt_ns)
-		v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
-}
-
-/*
- * Until hops report more than their state in front of this transfer, the path's delay may be its
- * own queue: a guessed window is limited as if it were, until hops report.
- */
-static inline bool tcsig_hold_back(struct tcsig_vars *v, const struct tcsig_params *p,
-				   const struct tcsig_ack *a)
-{
-	if (v->stage != TCSIG_SEEK || a->has_delay || a->path_ns <= p->target_ns)
-		return false;
-	v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->path_ns, a->rtt_ns));
-	return true;
-}
-
-/*
- * If many flows start together, their first packets report an empty port, and the next ones the
- * queue.
- */
-static inline bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig_ack *a)
-{
-	return v->stage == TCSIG_SEEK && v->goal && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
-}
-
-/*
- * 8.1.3: use half of the free bandwidth at once, divided among this host's flows that jump
- * together.
- */
-void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a);
-
-/* Slow start, and the second half of a jump. */
-static inline void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a, u64 limit)
-{
-	const u64 more = (u64)min(a->acked_pkts, TCSIG_ACK_MAX_PKTS) << TCSIG_SHIFT;
-
-	v->cw = min(v->cw + more, max(limit, v->cw));
-	if (v->cw >= limit)
-		v->stage = TCSIG_STEADY;
-}
-
-static inline void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
-			      const struct tcsig_ack *a)
-{
-	if (v->stage == TCSIG_JUMP && a->has_free)
-		v->goal = min(v->goal, v->cw + a->free);
-	if (v->stage == TCSIG_SEEK)
-		tcsig_double(v, a, min(v->ssthresh, TCSIG_WND_MAX));
-	else if (v->stage == TCSIG_STEADY)
-		v->cw = tcsig_add(v->cw, p, v->delay_ns,
-				  min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
-	else if (v->proven && v->delay_ns <= p->target_ns / 2)
-		tcsig_double(v, a, v->goal);
-}
-
-/* Return: the part of a report of min(ABW/C) that may be used. */
-static inline u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
-{
-	if (!p->long_rtt_ns)
-		return a->share_ppm;
-	if (tcsig_is_far(p))
-		return min(a->share_ppm, a->round_share_ppm);
-	return min(a->share_ppm, TCSIG_LONG_SHARE_PPM);
-}
-
-/*
- * A port reports free capacity. If it has a queue it has none: its interval ended late, and bytes
- * of this one were counted in the next.
- */
-static inline void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_params *p,
-				       const struct tcsig_ack *a)
-{
-	const u32 share_ppm = tcsig_share_ppm(p, a);
-	u64 want;
-
-	if (v->stage != TCSIG_STEADY || v->wait_rounds || share_ppm < TCSIG_SHARE_MIN_PPM ||
-	    v->delay_ns > p->target_ns / 2)
-		return;
-	want = tcsig_scale(v->grown ? v->ref : v->cw, share_ppm, a->free);
-	if (want <= v->cw)
-		return;
-	if (!v->grown) {
-		tcsig_begin_round(v, a->delivered_pkts);
-		v->grown = true;
-	}
-	v->cw = want;
-}
+void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts);
 
 /**
  * tcsig_uses_free() - check if tcsig_receive() will use the free bandwidth
@@ -882,14 +348,7 @@ static inline void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_
  *
  * Return: false if the result of tcsig_receive() does not depend on @a->free.
  */
-static inline bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
-{
-	if (!a->limited)
-		return false;
-	if (v->stage == TCSIG_STEADY)
-		return a->has_share && a->share_ppm >= TCSIG_SHARE_MIN_PPM;
-	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
-}
+bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a);
 
 /**
  * tcsig_uses_rtt() - check if tcsig_receive() may read the RTT
@@ -904,12 +363,6 @@ static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
 	return v->stage != TCSIG_STEADY || v->guess;
 }
 
-/* In a long RTT growth continues after a cut, unless it was for a guess or a loss. */
-static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params *p)
-{
-	return p->long_rtt_ns && !v->guess && !v->undo_cw;
-}
-
 /**
  * tcsig_is_quiet() - check if tcsig_receive_quiet() is all that tcsig_receive() would do
  * @v: the state
@@ -921,12 +374,7 @@ static inline bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_
  *
  * Return: true if the result depends on no parameter but the minimum window.
  */
-static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a,
-				  u64 target_ns)
-{
-	return !a->limited && v->stage == TCSIG_STEADY &&
-	       (!a->has_delay || a->delay_ns <= target_ns);
-}
+bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a, u64 target_ns);
 
 /**
  * tcsig_receive_quiet() - process an ACK that changes no window
@@ -936,18 +384,7 @@ static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig
  *
  * Return: as tcsig_receive().
  */
-static inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
-				       const struct tcsig_ack *a)
-{
-	const bool turned = tcsig_turn_round(v, a);
-
-	v->cw = max(v->cw, least);
-	if (a->has_delay) {
-		v->delay_ns = a->delay_ns;
-		tcsig_note_delay(v, a->delay_ns);
-	}
-	return turned;
-}
+bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least, const struct tcsig_ack *a);
 
 /**
  * tcsig_receive() - process an ACK
@@ -957,27 +394,7 @@ static inline bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least,
  *
  * Return: true if the ACK ended a round.
  */
-static inline bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p,
-				 const struct tcsig_ack *a)
-{
-	const u64 worst_ns = v->worst_ns;
-	const bool turned = tcsig_receive_quiet(v, p->least, a);
-
-	if (a->has_delay && a->delay_ns > p->target_ns)
-		tcsig_receive_excess(v, p, a, worst_ns);
-	if (v->stage == TCSIG_SEEK && a->has_free)
-		v->goal = 1;
-	if (tcsig_hold_back(v, p, a) || (v->cut && !tcsig_goes_on(v, p)) || !a->limited ||
-	    v->delay_ns > p->target_ns)
-		return turned;
-	if (tcsig_may_jump(v, a))
-		tcsig_jump(v, a);
-	else
-		tcsig_grow(v, p, a);
-	if (a->has_share && !v->cut)
-		tcsig_receive_share(v, p, a);
-	return turned;
-}
+bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a);
 
 /**
  * tcsig_lose() - react to a loss or a mark
@@ -1003,20 +420,7 @@ void tcsig_undo(struct tcsig_vars *v);
  * A sender whose own device is the bottleneck has one RTT of its rate in flight, and in slow start
  * a window of up to two.
  */
-static inline void tcsig_bound(struct tcsig_vars *v, u64 line)
-{
-	if (line)
-		v->cw = min(v->cw, max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
-}
-
-/*
- * While the window doubles, twice the window per RTT, so that pacing does not delay what ACKs
- * permit.
- */
-static inline bool tcsig_doubles(const struct tcsig_vars *v)
-{
-	return v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
-}
+void tcsig_bound(struct tcsig_vars *v, u64 line);
 
 /**
  * tcsig_pace_bytes_ps() - pacing rate of a window
@@ -1026,15 +430,7 @@ static inline bool tcsig_doubles(const struct tcsig_vars *v)
  *
  * Return: payload, bytes/s, at least 1.
  */
-static inline u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us)
-{
-	const u64 cw = v->cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE ? TCSIG_FLIGHT_PACE : v->cw;
-	/* 2^(44 - 8) * 2^17 */
-	u64 bytes = ((cw >> 8) * mss_bytes) << tcsig_doubles(v);
-
-	return max_t(u64, mul_u64_u64_div_u64(bytes, TCSIG_US_PER_S,
-					      (u64)rtt_us << (TCSIG_SHIFT - 8)), 1);
-}
+u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us);
 
 /**
  * struct tcsig_estimate - estimate of a delay within the range of a compact tag's bucket
@@ -1059,20 +455,7 @@ struct tcsig_estimate {
  *
  * Return: a delay within the range; @low if the range has no upper bound.
  */
-static inline u64 tcsig_compute(struct tcsig_estimate *r, u64 low, u64 high, u64 cw, u32 rtt_us)
-{
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-	const u64 was_cw = r->cw ?: cw;
-	const u64 change = max(cw, was_cw) - min(cw, was_cw);
-	/* 2^34 * 2^44 / 2^16 = 2^62 */
-	const u64 change_ns = change ? mul_u64_u64_div_u64(rtt_ns, change, was_cw) : 0;
-	const u64 want_ns = cw >= was_cw ? r->delay_ns + change_ns :
-					   r->delay_ns - min(r->delay_ns, change_ns);
-
-	r->cw = cw;
-	r->delay_ns = high == U64_MAX ? low : clamp(want_ns, low, high - 1);
-	return r->delay_ns;
-}
+u64 tcsig_compute(struct tcsig_estimate *r, u64 low, u64 high, u64 cw, u32 rtt_us);
 
 #define TCSIG_EDGES	2U
 
@@ -1093,23 +476,7 @@ struct tcsig_edge {
  *
  * Return: true if another path could avoid it.
  */
-static inline bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
-{
-	bool known = false;
-	u32 i;
-
-	for (i = 0; i < TCSIG_EDGES; i++) {
-		known |= edge[i].mask;
-		if (edge[i].mask && !((locator ^ edge[i].value) & edge[i].mask))
-			return false;
-	}
-	return known && locator;
-}
-
-/* A round trip with all delays above the target counts as this many with a queue below it. */
-#define TCSIG_MOVE_POINTS	8
-/* After this many consecutive tries that led back there may be no other path. */
-#define TCSIG_MOVE_TRIES	3
+bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator);
 
 /**
  * struct tcsig_path - decides when to try another path (8.2.1)

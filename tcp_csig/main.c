@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_csig: congestion control by CSIG, draft-ravi-ippm-csig-01 section 8. The algorithm is in
- * csig_sender.h, signals.h reads the network's signals from net_csig_tag, and this file connects
+ * csig_sender.c, signals.h reads the network's signals from net_csig_tag, and this file connects
  * the algorithm to the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses.

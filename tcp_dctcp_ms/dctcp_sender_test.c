@@ -8,7 +8,7 @@
 #include <linux/module.h>
 
 #include "dctcp_receiver.h"
-#include "dctcp_sender.h"
+#include "dctcp_sender.c"
 
 static const struct dctcp_params params = { .gain_shift = 4 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hopcc/lib/hpcc.h
- * and hpccpp_sender.h, net_int sends probes and headers, and this file connects the algorithm to
+ * tcp_hpccpp: the HPCC++ sender, draft-miao-rtgwg-hpccplus-00. The algorithm is in hop_core/hpcc.c
+ * and hpccpp_sender.c, net_int sends probes and headers, and this file connects the algorithm to
  * the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses. If the peer

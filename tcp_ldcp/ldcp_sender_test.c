@@ -8,7 +8,7 @@
 #include <linux/module.h>
 
 #include "ldcp_receiver.h"
-#include "ldcp_sender.h"
+#include "ldcp_sender.c"
 
 #define ONE	LDCP_ONE
 #define HALF	(LDCP_ONE / 2)

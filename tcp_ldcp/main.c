@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_ldcp: the LDCP congestion control, sender and receiver, draft-dai-pfc-free-low-delay-control
- * (April 2021). The algorithm is in ldcp_sender.h and ldcp_receiver.h; this file connects it to the
+ * (April 2021). The algorithm is in ldcp_sender.c and ldcp_receiver.h; this file connects it to the
  * TCP stack.
  *
  * cong_control() sets the window. The stack detects and repairs losses, sends every packet as ECT

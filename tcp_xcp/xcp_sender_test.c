@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "xcp_sender.h"
+#include "xcp_sender.c"
 
 #define MSS 1000U
 

@@ -21,7 +21,7 @@ FOLDERS = ("include", "hop_core", "sch_", "net_", "tcp_", "tools", "selftests")
 MODULES = ("hop_core", "sch_", "net_", "tcp_")
 HEAD = re.compile(r"^(?!static\b)[a-z][\w \t*]*?\b(\w+)\([^;{}]*?\)\n\{", re.M)
 DEFINITION = re.compile(r"^[a-z][\w \t*]*?[ *](\w+)\([^;{}]*?\)(?:\s*__\w+(?:\([^)]*\))?)*\n\{", re.M)
-# bpf_ is that of kfuncs in every module.
+# bpf_ is that of kfuncs in every module, hpcc_ that of the law which two modules share.
 PREFIXES = {"hop_core": "hop", "net_csig_tag": "ctag", "net_int": "nint", "net_xcp": "nxcp", "sch_csig": "scsig",
             "sch_int": "sint", "sch_wred": "wred", "sch_xcp": "sxcp", "tcp_csig": "tcsig", "tcp_dctcp_ms": "dctcp",
             "tcp_hpccpp": "hpccpp", "tcp_ldcp": "ldcp", "tcp_xcp": "txcp"}
@@ -70,7 +70,7 @@ def circles(texts):
 
 def without_prefix(module, text):
     return [name for name in DEFINITION.findall(text)
-            if not name.startswith((PREFIXES[module] + "_", "bpf_"))]
+            if not name.startswith((PREFIXES[module] + "_", "bpf_", "hpcc_"))]
 
 
 def all_without_prefix():

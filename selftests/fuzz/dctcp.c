@@ -2,7 +2,7 @@
 /* The DCTCP sender and receiver: counters, alpha and window stay in range. */
 #include "fuzz.h"
 #include "dctcp_receiver.h"
-#include "dctcp_sender.h"
+#include "../../tcp_dctcp_ms/dctcp_sender.c"
 
 /* The largest TCP window, RFC 7323 */
 #define WINDOW_MAX_BYTES 0x40000000U

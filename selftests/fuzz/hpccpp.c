@@ -3,7 +3,8 @@
  * The HPCC++ sender: window and pacing rate stay within the line rate for any records and answers.
  */
 #include "int_header.h"
-#include "hpccpp_sender.h"
+#include "../../hop_core/hpcc.c"
+#include "../../tcp_hpccpp/hpccpp_sender.c"
 
 /*
  * Draw parameters in the ranges of net.hopcc.tcp_hpccpp_*; the rate may be an application's

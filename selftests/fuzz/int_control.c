@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Control packets of INT as they arrive: read within the packet, and only what is whole */
 #include "packet.h"
+#include "../../hop_core/hpcc.c"
 #include "int_control.h"
 
 /* Draw a TCP segment whose payload starts at @offset_bytes. */

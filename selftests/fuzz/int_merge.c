@@ -4,6 +4,7 @@
  * gets the same state as after an answer to each packet.
  */
 #include "int_header.h"
+#include "../../hop_core/hpcc.c"
 #include "../../net_int/int_carrier.c"
 #include "int_merge.h"
 

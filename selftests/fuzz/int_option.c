@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The TCP option of INT among any other options, at most 40 bytes */
 #include "fuzz.h"
+#include "../../hop_core/hpcc.c"
 #include "../../net_int/int_carrier.c"
 
 #define OPTIONS_MAX_BYTES 40

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* When a flow requests INT data, and which answers it accepts */
 #include "int_header.h"
+#include "../../hop_core/hpcc.c"
 #include "../../net_int/int_carrier.c"
 
 static void answer(struct nint_asker *a, u64 now_ns, u32 t_ns)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The INT receiver: its state and its answers stay in range for any probes. */
 #include "int_header.h"
+#include "../../hop_core/hpcc.c"
 #include "int_receiver.h"
 
 static void ask(struct nint_receiver *r)

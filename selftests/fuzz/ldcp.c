@@ -2,7 +2,7 @@
 /* The LDCP sender and receiver: the window stays in range for any ACKs. */
 #include "fuzz.h"
 #include "ldcp_receiver.h"
-#include "ldcp_sender.h"
+#include "../../tcp_ldcp/ldcp_sender.c"
 
 #define WND_MAX ((u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT)
 

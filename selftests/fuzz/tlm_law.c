@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* u from any records: within its bounds, and the window never exceeds the line's BDP. */
 #include "fuzz.h"
+#include "../../hop_core/hpcc.c"
 #include <hopcc/lib/tlm_law.h>
 
 static void draw_record(struct tlm_record *r)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The XCP sender: the window stays in range for any feedback. */
 #include "fuzz.h"
-#include "xcp_sender.h"
+#include "../../tcp_xcp/xcp_sender.c"
 
 #define WND_MAX (XCP_WND_MAX_BYTES << XCP_WND_SHIFT)
 

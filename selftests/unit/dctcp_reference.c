@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dctcp_sender.h"
+#include "dctcp_sender.c"
 #include "random.h"
 
 #define LIMBS		16

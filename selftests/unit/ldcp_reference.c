@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ldcp_sender.h"
+#include "ldcp_sender.c"
 #include "random.h"
 
 #define ONE		((double)LDCP_ONE)

@@ -13,10 +13,11 @@
 #include <string.h>
 
 #include "csig_sender.c"
-#include "../../tcp_dctcp_ms/dctcp_sender.h"
-#include "../../tcp_hpccpp/hpccpp_sender.h"
-#include "../../tcp_ldcp/ldcp_sender.h"
-#include "../../tcp_xcp/xcp_sender.h"
+#include "../../hop_core/hpcc.c"
+#include "../../tcp_dctcp_ms/dctcp_sender.c"
+#include "../../tcp_hpccpp/hpccpp_sender.c"
+#include "../../tcp_ldcp/ldcp_sender.c"
+#include "../../tcp_xcp/xcp_sender.c"
 #include "random.h"
 
 #define REPORTS		64U

@@ -13,6 +13,7 @@ reference()
 	mkdir -p "$out" || exit 2
 	# shellcheck disable=SC2086 # a list
 	${CC:-cc} -std=gnu11 -g -O2 -Wall -Wextra -Werror -Wno-sign-compare -Wno-unused-function \
+		'-DEXPORT_SYMBOL_GPL(name)=_Static_assert(1, "")' \
 		${HOPCC_UNIT_SANITIZE:--fsanitize=undefined -fno-sanitize-recover=all} \
 		-Iselftests/unit/shim -Iinclude "-I$folder" \
 		-o "$out/$name" "selftests/unit/$name.c" -lm || exit 1

@@ -20,6 +20,7 @@
 
 #include <linux/compiler.h>
 #include <hopcc/lib/tlm_law.h>
+#include "../../hop_core/hpcc.c"
 
 #include "random.h"
 

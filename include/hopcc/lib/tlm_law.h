@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * u of HPCC++ from reduced records, for hopcc/lib/hpcc.h: what the draft computes from a queue, a
+ * u of HPCC++ from reduced records, for hop_core/hpcc.c: what the draft computes from a queue, a
  * counter, a timestamp and a speed, for switches that do not report all of these.
  *
  *	source		u' of a hop, q = min(qlen, qlen')
@@ -28,7 +28,7 @@
  *   2 T, twice the reported queues and a slack, the window does not grow. Such a round counts as
  *   TLM_GUARD_STEP, any other one is subtracted as 1. At TLM_GUARD_MAX the congestion control falls
  *   back to Reno.
- * - u is at least eta / 2, so that the window doubles at most once in a round. hopcc/lib/hpcc.h
+ * - u is at least eta / 2, so that the window doubles at most once in a round. hop_core/hpcc.c
  *   limits it to a BDP at line rate.
  *
  * Deviations from the draft:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_xcp: the XCP congestion control, draft-falk-xcp-spec-00 section 3.1. The algorithm is in
- * xcp_sender.h, net_xcp adds and removes the header on the wire; this file connects the algorithm
+ * xcp_sender.c, net_xcp adds and removes the header on the wire; this file connects the algorithm
  * to the TCP stack.
  *
  * cong_control() sets both the congestion window and the pacing rate, so that a window of 1.3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tcp_dctcp_ms: DCTCP as in draft-bensley-tcpm-dctcp-01. The algorithm is in dctcp_sender.h and
+ * tcp_dctcp_ms: DCTCP as in draft-bensley-tcpm-dctcp-01. The algorithm is in dctcp_sender.c and
  * dctcp_receiver.h; this file connects it to the TCP stack.
  *
  * The stack sets ECT on every packet (TCP_CONG_NEEDS_ECN), sends the CWR flag, limits reductions to

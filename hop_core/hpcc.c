@@ -1,0 +1,774 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The HPCC++ algorithm, draft-miao-rtgwg-hpccplus-00 section 4.2: it computes the window from the
+ * records of all hops. It runs at the sender, or at the receiver on the sender's behalf (section
+ * 6.3.2).
+ *
+ *	u'_j = min(qlen_j, qlen'_j) / (B_j T) + txRate_j / B_j		of each hop j
+ *	u    = max u'_j;  tau = min(dts of that hop, T)
+ *	U    = (1 - tau/T) U + tau/T u
+ *	W    = Wc / (U / eta) + W_ai	if U >= eta or incStage >= maxStage
+ *	       Wc + W_ai		else
+ *	Wc   = W	once a round trip
+ *
+ * U and u' are in units of 2^-20, windows in units of 2^-16 bytes. Ranges: T is 1 us to 1 s,
+ * windows are up to 2^32 bytes, u' is up to 4095.
+ *
+ * Deviations from the draft, which follow the authors' simulator or are due to the wire format:
+ * - U starts at 1; the records of the first answer are only stored.
+ * - Stored records are updated with every answer, Wc only once per round trip.
+ * - A record is used only when at least HPCC_UNITS_MIN units were sent, or T has passed, since the
+ *   stored one; until then the hop keeps its u'. Otherwise the rounding of txBytes would bias U
+ *   upwards, because the maximum of several rounded rates is too high. If the hop with the largest
+ *   u' has no new record, U does not change.
+ * - A record with dts = 0 is not new. Of a timestamp only 24 bits are known: dts is the value that
+ *   is closest to the time between the two answers. If it is negative the record arrived late, and
+ *   is not stored either.
+ * - Records that were stored more than HPCC_STORED_MAX_NS ago are replaced; no difference to them
+ *   is computed. If the flow's round takes so long because W is less than a packet, W is doubled.
+ * - The draft discards all records when pathID changes. This algorithm keeps the records of up to
+ *   HPCC_PATHS_MAX paths, since packets may alternate between paths: each answer is compared with
+ *   the last one from the same path. An answer from a new path is only stored; W does not change.
+ * - If @hold is set: after W was reduced so far that nothing was sent until a queue of many T had
+ *   drained, Wc is set to the current W when sending resumes. Otherwise the window from before the
+ *   pause would return as soon as U shows that the queue is gone. This happens at most once until U
+ *   is below eta again. The receiver cannot do this, since it does not see when packets are sent.
+ * - W is bounded: from HPCC_WND_MIN_BYTES to a BDP at line rate.
+ * - W_init is a BDP at the rate of the path's slowest port if that is below the line rate. With the
+ *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
+ *   as fast, flows add more than eta leaves free, and the estimate of N below makes W_ai
+ *   proportional to W, so that unequal windows stay unequal.
+ * - A queue of up to two packets, HPCC_FREE_BYTES, counts as empty. A probe that waits at all has
+ *   its own data packet behind it, and TCP's smallest burst is two packets: if a BDP is four
+ *   packets, that queue alone would result in U >= 1.2.
+ * - A flow remembers the window that it had without overload. If a burst has reduced W and the next
+ *   rounds leave more than 1/16 of eta free, W returns to that window without waiting for maxStage
+ *   rounds of W_ai. The remembered window decays: see HPCC_FORGET_SHIFT.
+ * - The sender replaces N by its own estimate, W_init / (1.5 W), bounded by N and HPCC_FLOWS_RANGE
+ *   times N: a small window means that there are many flows. The sum of all flows' W_ai stays below
+ *   1.5 (1 - eta) of a BDP.
+ * - The target utilisation is reduced by what the flow adds, to eta - W_ai / W_init, so that a
+ *   single flow settles at eta.
+ * - A flow whose window is less than a packet sends one packet in several T. This is its round: it
+ *   measures over a round, and what it changes takes effect up to a round later. All flows of a
+ *   port with many flows do so. As drafted, they cut their windows until the queue has drained, far
+ *   too much, and each then waits for maxStage of its rounds. Therefore, for such a flow, a queue
+ *   counts in terms of what the port sends in a round instead of T, and it does not wait if U is
+ *   below half of eta. With less than a quarter of a packet it never waits, and W moves only a
+ *   quarter of the way (HPCC_TINY_SHIFT), unless answers are ratios.
+ * - A loss halves the window with which the lost packet was sent. If U has reduced W by that much
+ *   since, the loss does not reduce it further.
+ */
+#include <linux/module.h>
+#include <hopcc/lib/hpcc.h>
+
+/* Less than HPCC_UNITS_MIN in so much time is no load. */
+#define HPCC_NEW_MAX_NS		4000000U
+/* A window below this is less than a full packet: a round of the flow takes longer than T. */
+#define HPCC_SMALL_BYTES	1538U
+/* A window below 1/2^HPCC_TINY_SHIFT of this moves 1/2^HPCC_TINY_SHIFT of the way in each round. */
+#define HPCC_TINY_SHIFT		2
+/* In its first round a flow adds W_ai divided by this. */
+#define HPCC_FIRST_AI		3U
+/* Maximum of the estimate of N, in units of N. */
+#define HPCC_FLOWS_RANGE	16U
+/*
+ * The remembered window is used while more than 1/2^HPCC_ROOM_SHIFT of eta is free. It decays by
+ * 1/2^HPCC_FORGET_SHIFT with each loss and in each round of a burst (U above HPCC_U_BURST); in each
+ * other round without free capacity, by 1/2^HPCC_FOLLOW_SHIFT of its difference to Wc.
+ */
+#define HPCC_ROOM_SHIFT		4
+#define HPCC_FORGET_SHIFT	6
+#define HPCC_FOLLOW_SHIFT	4
+
+/**
+ * struct hpcc_times - times with which the records of an answer are compared
+ * @local_ns: since the stored answer, by the local clock; at most HPCC_STORED_MAX_NS
+ * @new_ns: minimum age difference between a record and the stored one, for the record to count as
+ *	new although the port has hardly sent anything between the two
+ * @drain_ns: time in which a queue is to drain
+ */
+struct hpcc_times {
+	u32 local_ns;
+	u32 new_ns;
+	u32 drain_ns;
+};
+
+u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
+{
+	u64 bytes = mul_u64_u32_div(rate_bytes_ps, t_ns, 1000000000U);
+
+	return clamp_t(u64, bytes, HPCC_WND_MIN_BYTES, HPCC_WND_MAX_BYTES);
+}
+EXPORT_SYMBOL_GPL(hpcc_bdp_bytes);
+
+u64 hpcc_wnd_ai(u32 wnd_init_bytes, u32 eta, u32 flows)
+{
+	/* 2^32 * 2^20 < 2^64 */
+	u64 headroom = (u64)wnd_init_bytes * (HPCC_U_ONE - eta);
+
+	return max_t(u64, div_u64(headroom >> (HPCC_U_SHIFT - HPCC_WND_SHIFT), flows), 1);
+}
+EXPORT_SYMBOL_GPL(hpcc_wnd_ai);
+
+void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	*v = (struct hpcc_vars) {
+		.wnd = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
+		.wnd_ref = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
+		.u = HPCC_U_ONE,
+	};
+}
+EXPORT_SYMBOL_GPL(hpcc_start);
+
+void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 quiet = v->wnd_quiet;
+
+	hpcc_start(v, p);
+	if (!quiet)
+		return;
+	v->wnd_ref = clamp_t(u64, quiet, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT, v->wnd);
+	v->wnd = v->wnd_ref;
+	v->wnd_quiet = v->wnd_ref;
+}
+EXPORT_SYMBOL_GPL(hpcc_restart);
+
+/* Transmission time of @units, as a fraction of @of_ns in 2^-HPCC_U_SHIFT. */
+static u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
+{
+	/* 2^20 units * 2^20 ps << 20 = 2^60; 2^30 ns * 1000 < 2^40 */
+	return div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, (u64)of_ns * HPCC_PS_PER_NS);
+}
+
+static void hpcc_store_record(struct hpcc_hop *hop, const struct int_record *now)
+{
+	hop->ts_ns = now->ts_ns;
+	hop->tx_units = now->tx_units;
+	hop->qlen_units = now->qlen_units;
+	hop->speed = now->speed;
+}
+
+/* The part of a queue that counts: what exceeds HPCC_FREE_BYTES. */
+static u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop)
+{
+	const u32 units = min_t(u32, now->qlen_units, hop->qlen_units);
+
+	if (!units)
+		return 0;
+	return units - min(units, HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift);
+}
+
+/* u' of a hop whose record is new: dt_ns and @units are the differences to the stored one. */
+static u32 hpcc_hop_ratio(const struct hpcc_hop *hop, const struct int_record *now, u32 units,
+			  u32 dt_ns, u32 drain_ns)
+{
+	const u32 unit_ps = int_speeds[now->speed].unit_ps;
+	const u32 queue_units = hpcc_queue_units(now, hop);
+	u64 u = hpcc_share(units, unit_ps, dt_ns);
+
+	if (queue_units)
+		u += hpcc_share(queue_units, unit_ps, drain_ns);
+	return min_t(u64, HPCC_U_MAX, u);
+}
+
+/*
+ * ts - ts', of which the record has 24 bits: the value closest to the time between the answers. 0:
+ * the record is not new.
+ */
+static u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
+{
+	const u32 early_ns = (was_ns + local_ns + HPCC_EARLY_NS - ts_ns) & INT_TS_MASK;
+	const u32 most_ns = local_ns + HPCC_EARLY_NS;
+
+	/* If a port has changed its speed, the stored record is this one. */
+	return most_ns > early_ns && ts_ns != was_ns ? most_ns - early_ns : 0;
+}
+
+/*
+ * Lines 4 and 5 of the draft's algorithm for one hop, whose speed is the stored one. Return: ts -
+ * ts' if the record is new, and stores it; otherwise 0.
+ */
+static u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now,
+			    const struct hpcc_times *t)
+{
+	const u32 dt_ns = hpcc_elapsed_ns(now->ts_ns, hop->ts_ns, t->local_ns);
+	const u32 units = (now->tx_units - hop->tx_units) & INT_TX_MASK;
+
+	if (!dt_ns || (units < HPCC_UNITS_MIN && dt_ns < t->new_ns))
+		return 0;
+	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t->drain_ns);
+	hop->ts_ns = now->ts_ns;
+	hop->tx_units = now->tx_units;
+	hop->qlen_units = now->qlen_units;
+	return dt_ns;
+}
+
+/* Lines 8 and 9. */
+static void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
+{
+	/* |u - U| < 2^32, tau < 2^24 */
+	if (tau_ns < t_ns)
+		v->u += (s32)div_s64(((s64)u - v->u) * tau_ns, t_ns);
+	else
+		v->u = u;
+}
+
+/* If a port has changed its speed and thus its units, stores its record. */
+static void hpcc_follow_speed(struct hpcc_hop *hop, const struct int_record *now)
+{
+	if (now->speed != hop->speed)
+		hpcc_store_record(hop, now);
+}
+
+/*
+ * Key of a set of records: the path, the number of records (at least 1), and the hop of the first
+ * record. Never 0.
+ */
+static u32 hpcc_path_key(u16 path_id, u8 hops, u8 records, u8 index)
+{
+	return (u32)hops << 24 | (u32)records << 20 | (u32)index << 16 | path_id;
+}
+
+/* Stored records of the latest answer's path. */
+static struct hpcc_hop *hpcc_hops(struct hpcc_vars *v)
+{
+	return &v->hop[v->first];
+}
+
+/* Return: true if records of this path are stored; it then becomes the latest answer's path. */
+static bool hpcc_find_path(struct hpcc_vars *v, u32 key)
+{
+	unsigned int i;
+
+	if (v->path[v->at].key == key)
+		return true;
+	for (i = 0; i < HPCC_PATHS_MAX; i++) {
+		if (v->path[i].key != key)
+			continue;
+		v->at = i;
+		v->first = i * v->stride;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Makes room for @records of a new path: in a free entry, otherwise in the entry of the path with
+ * the oldest last answer. A path with more records than any before replaces all paths.
+ */
+static void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
+{
+	unsigned int i, paths;
+
+	if (records > v->stride) {
+		for (i = 0; i < HPCC_PATHS_MAX; i++)
+			v->path[i].key = 0;
+		v->stride = records;
+	}
+	v->at = 0;
+	paths = min(HPCC_HOPS_STORED / v->stride, HPCC_PATHS_MAX);
+	for (i = 0; i < paths && v->path[v->at].key; i++)
+		if (!v->path[i].key || v->path[i].stored_ns < v->path[v->at].stored_ns)
+			v->at = i;
+	v->first = v->at * v->stride;
+	v->path[v->at].key = key;
+}
+
+/*
+ * Return: true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
+ * False without records: a ratio has the queue in terms of T.
+ */
+static bool hpcc_is_tiny(const struct hpcc_vars *v)
+{
+	const u64 tiny = (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+
+	return v->wnd_ref < tiny && v->stride;
+}
+
+/* Return: true if the window is less than a packet. */
+static bool hpcc_is_small(const struct hpcc_vars *v)
+{
+	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
+}
+
+/*
+ * The time in which a queue is to drain: T, or the flow's round if that is longer, because its
+ * window is less than a packet.
+ */
+static u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	if (!hpcc_is_small(v))
+		return p->t_ns;
+	/* 2^30 * 2^11 < 2^64 */
+	return min_t(u64, div_u64((u64)p->t_ns * HPCC_SMALL_BYTES, v->wnd_ref >> HPCC_WND_SHIFT),
+		     HPCC_T_MAX_NS);
+}
+
+static struct hpcc_times hpcc_times(const struct hpcc_vars *v, const struct hpcc_params *p,
+				    u64 now_ns)
+{
+	return (struct hpcc_times) {
+		.local_ns = now_ns - v->path[v->at].stored_ns,
+		.new_ns = min(p->t_ns, HPCC_NEW_MAX_NS),
+		.drain_ns = hpcc_drain_ns(v, p),
+	};
+}
+
+/* Lines 1 to 10, for an answer from the same hops, at the same speeds, as the stored one. */
+static enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
+				       const struct int_hdr *h, u64 now_ns)
+{
+	const struct hpcc_times t = hpcc_times(v, p, now_ns);
+	struct hpcc_hop *hop = hpcc_hops(v);
+	u32 u = 0, tau_ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < v->records; i++) {
+		struct int_record now = int_unpack(h->record[i]);
+		u32 dt_ns = hpcc_measure_hop(&hop[i], &now, &t);
+
+		if (hop[i].u < u || (hop[i].u == u && tau_ns >= dt_ns))
+			continue;
+		u = hop[i].u;
+		tau_ns = dt_ns;
+		v->bottleneck = i;
+	}
+	if (!tau_ns)
+		return HPCC_RECEIVED_SAME;
+	hpcc_filter(v, u, tau_ns, p->t_ns);
+	return HPCC_RECEIVED_NEW;
+}
+
+static void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
+{
+	const unsigned int records = int_records(h);
+	struct hpcc_hop *hop = hpcc_hops(v);
+	unsigned int i;
+
+	v->bottleneck = 0;
+	for (i = 0; i < records; i++) {
+		struct int_record now = int_unpack(h->record[i]);
+
+		hpcc_store_record(&hop[i], &now);
+		hop[i].u = 0;
+	}
+}
+
+u32 hpcc_path_mbit(const struct int_hdr *h)
+{
+	const unsigned int records = int_records(h);
+	u32 least_mbit = U32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < records; i++)
+		least_mbit = min(least_mbit, int_speeds[int_unpack(h->record[i]).speed].mbit_ps);
+	return records ? least_mbit : 0;
+}
+EXPORT_SYMBOL_GPL(hpcc_path_mbit);
+
+u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
+{
+	const unsigned int records = int_records(h);
+	unsigned int i;
+	u64 ps = 0;
+
+	/* 15 * 2^32 bytes * 2^20 ps < 2^56 */
+	for (i = 0; i < records; i++) {
+		const struct int_speed *speed = &int_speeds[int_unpack(h->record[i]).speed];
+
+		ps += (u64)wire_bytes * speed->unit_ps >> speed->unit_shift;
+	}
+	return min_t(u64, div_u64(ps, HPCC_PS_PER_NS), HPCC_T_MAX_NS);
+}
+EXPORT_SYMBOL_GPL(hpcc_forward_ns);
+
+/*
+ * Return: true if an answer is from the same path as the latest one, with the same speeds: then
+ * only the records differ.
+ */
+static bool hpcc_is_as_before(const struct hpcc_vars *v, const struct int_hdr *h, u64 now_ns)
+{
+	const struct hpcc_hop *hop = &v->hop[v->first];
+	unsigned int i;
+
+	if (h->path != v->hdr_path || h->words != v->hdr_words ||
+	    now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS)
+		return false;
+	for (i = 0; i < v->records; i++)
+		if (int_unpack(h->record[i]).speed != hop[i].speed)
+			return false;
+	return true;
+}
+
+static void hpcc_follow_speeds(struct hpcc_vars *v, const struct int_hdr *h)
+{
+	struct hpcc_hop *hop = hpcc_hops(v);
+	unsigned int i;
+
+	for (i = 0; i < v->records; i++) {
+		const struct int_record now = int_unpack(h->record[i]);
+
+		hpcc_follow_speed(&hop[i], &now);
+	}
+}
+
+/*
+ * The stored records are too old. If the round of the flow takes so long because its window is less
+ * than a packet, those of the next answer would be too old as well.
+ */
+static void hpcc_shorten_round(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	if (!hpcc_is_small(v))
+		return;
+	v->wnd_ref = min(v->wnd_ref * 2, (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
+	v->wnd = v->wnd_ref;
+}
+
+/*
+ * Finds the stored records of an answer's path. Return: HPCC_RECEIVED_NEW if they can be compared
+ * with those of the answer.
+ */
+static enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct hpcc_params *p,
+				       const struct int_hdr *h, u64 now_ns)
+{
+	const unsigned int path_id = int_path_id(h), hops = int_hops(h), records = int_records(h);
+	const u32 key = hpcc_path_key(path_id, hops, records, 0);
+	enum hpcc_received received = HPCC_RECEIVED_NEW;
+
+	v->hdr_words = 0;
+	v->path_mbit = hpcc_path_mbit(h);
+	if (!v->path_mbit)
+		return HPCC_RECEIVED_NOTHING;
+	if (!hpcc_find_path(v, key)) {
+		received = v->hops ? HPCC_RECEIVED_PATH : HPCC_RECEIVED_FIRST;
+		hpcc_add_path(v, key, records);
+	} else if (now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS) {
+		received = HPCC_RECEIVED_FIRST;
+		hpcc_shorten_round(v, p);
+	}
+	v->hops = hops;
+	v->path_id = path_id;
+	v->records = records;
+	v->hdr_words = h->words;
+	v->hdr_path = h->path;
+	if (received == HPCC_RECEIVED_NEW) {
+		hpcc_follow_speeds(v, h);
+		return received;
+	}
+	hpcc_store(v, h);
+	v->path[v->at].stored_ns = now_ns;
+	return received;
+}
+
+enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct hpcc_params *p,
+				const struct int_hdr *h, u64 now_ns)
+{
+	enum hpcc_received received = HPCC_RECEIVED_NEW;
+
+	if (!hpcc_is_as_before(v, h, now_ns))
+		received = hpcc_look_up(v, p, h, now_ns);
+	if (received != HPCC_RECEIVED_NEW)
+		return received;
+	received = hpcc_measure(v, p, h, now_ns);
+	if (received == HPCC_RECEIVED_NEW)
+		v->path[v->at].stored_ns = now_ns;
+	return received;
+}
+EXPORT_SYMBOL_GPL(hpcc_receive);
+
+/*
+ * W_ai, with the sender's estimate of N, W_init / (1.5 W): it is 1.5 W (1 - eta). In the first
+ * round W is a fraction of the line rate's BDP and says little about N.
+ */
+static u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 most = v->rounds ? p->wnd_ai : p->wnd_ai / HPCC_FIRST_AI;
+	const u64 own = mul_u64_u64_shr(v->wnd_ref, (HPCC_U_ONE - p->eta) * 3 / 2, HPCC_U_SHIFT);
+
+	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, most), 1);
+}
+
+/* Line 13: Wc / (U / eta) + W_ai, at most the maximum window. */
+static u64 hpcc_multiply(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
+{
+	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
+	/* W_ai / W_init: 2^48 << 4 < 2^64 */
+	const u64 own = div_u64(wnd_ai << (HPCC_U_SHIFT - HPCC_WND_SHIFT), p->wnd_init_bytes);
+	const u32 aim = p->eta - min_t(u64, own, p->eta / 2), u = max(v->u, 1U);
+
+	/* Test Wc * aim / U >= max without a division: 2^48 * 2^32 >> 20 < 2^64 */
+	if (mul_u64_u64_shr(v->wnd_ref, aim, HPCC_U_SHIFT) >=
+	    mul_u64_u64_shr(wnd_max, u, HPCC_U_SHIFT))
+		return wnd_max;
+	return mul_u64_u32_div(v->wnd_ref, aim, u) + wnd_ai;
+}
+
+/* Return: true if more than 1/16 of the target utilisation is free. */
+static bool hpcc_has_room(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->u < p->eta - (p->eta >> HPCC_ROOM_SHIFT);
+}
+
+/* Line 17: Wc + W_ai; if a burst has left much free capacity, return to the window before it. */
+static u64 hpcc_add(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
+{
+	const u64 wnd = v->wnd_ref + wnd_ai;
+
+	/* Near eta, do not exceed the target: a single flow would settle above eta. */
+	if (!hpcc_has_room(v, p))
+		return min(wnd, hpcc_multiply(v, p, wnd_ai));
+	if (v->wnd_quiet <= wnd)
+		return wnd;
+	return max(wnd, min(hpcc_multiply(v, p, wnd_ai), v->wnd_quiet));
+}
+
+/*
+ * At the end of a round, update the window to which the flow returns after a burst. It is the
+ * largest window without overload; while the port is neither overloaded nor has free capacity, it
+ * slowly follows Wc. In the first rounds of a flow it is only raised with U below eta, because then
+ * many senders that start at once look like a steady state.
+ */
+static void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const bool steady = v->rounds >= HPCC_STEADY_ROUNDS && v->u <= HPCC_U_BURST;
+
+	v->rounds += v->rounds < HPCC_STEADY_ROUNDS;
+	if (v->wnd_quiet <= v->wnd_ref)
+		v->wnd_quiet = steady || v->u < p->eta ? v->wnd_ref : v->wnd_quiet;
+	else if (v->u > HPCC_U_BURST)
+		v->wnd_quiet -= v->wnd_quiet >> HPCC_FORGET_SHIFT;
+	else if (!hpcc_has_room(v, p))
+		v->wnd_quiet -= (v->wnd_quiet - v->wnd_ref) >> HPCC_FOLLOW_SHIFT;
+}
+
+/*
+ * Return: true if the flow does not wait for maxStage rounds, which last longer than T each: if
+ * they exceed 4 T, or if U is below half of eta.
+ */
+static bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return hpcc_is_tiny(v) || (hpcc_is_small(v) && v->u < p->eta / 2);
+}
+
+/*
+ * Return: true if Wc is the maximum and more than 1/16 of the target is free: then W stays there,
+ * whatever W_ai is.
+ */
+static bool hpcc_is_full(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->wnd_ref >= (u64)p->wnd_max_bytes << HPCC_WND_SHIFT && hpcc_has_room(v, p);
+}
+
+/*
+ * The first 1/2^HPCC_TINY_SHIFT of the way from one window to another. The flows of a port whose
+ * windows are far below a packet see an average over a whole round, and what they change takes
+ * effect with their next packet, up to a round later: with the whole way they would swing.
+ */
+static u64 hpcc_interpolate(u64 from, u64 to)
+{
+	/* 2^48 * 2^2 */
+	return ((from << HPCC_TINY_SHIFT) - from + to) >> HPCC_TINY_SHIFT;
+}
+
+/* W by lines 12 to 17, before it is bounded. */
+static u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p, bool multiply)
+{
+	u64 wnd_ai;
+
+	if (!multiply && hpcc_is_full(v, p))
+		return v->wnd_ref;
+	wnd_ai = hpcc_own_ai(v, p);
+	if (!multiply)
+		return hpcc_add(v, p, wnd_ai);
+	if (!hpcc_is_tiny(v))
+		return hpcc_multiply(v, p, wnd_ai);
+	return hpcc_interpolate(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
+}
+
+/**
+ * hpcc_compute_wind() - ComputeWind
+ * @v: state of the connection; U is new
+ * @p: its parameters
+ * @update: updateWc
+ */
+static void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
+{
+	const bool multiply = v->u >= p->eta || v->inc_stage >= p->max_stage ||
+			      hpcc_is_starved(v, p);
+	const u64 wnd = hpcc_next_wnd(v, p, multiply);
+
+	v->wnd = clamp_t(u64, wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
+			 (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
+	if (!update)
+		return;
+	hpcc_remember(v, p);
+	v->inc_stage = multiply ? 0 : v->inc_stage + 1;
+	v->wnd_last = v->wnd_ref;
+	v->wnd_ref = v->wnd;
+}
+
+enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const struct hpcc_params *p, u8 hops,
+				    u16 path_id, u8 index, const struct int_record *now, u64 now_ns)
+{
+	const u32 key = hpcc_path_key(path_id, hops, 1, index);
+	enum hpcc_received received = HPCC_RECEIVED_FIRST;
+	struct hpcc_times t;
+	bool found;
+	u32 tau_ns;
+
+	if (!int_speeds[now->speed].mbit_ps)
+		return HPCC_RECEIVED_NOTHING;
+	found = hpcc_find_path(v, key);
+	if (!found)
+		hpcc_add_path(v, key, 1);
+	v->hops = hops;
+	v->path_id = path_id;
+	v->bottleneck = index;
+	v->hdr_words = 0;
+	if (found && now_ns - v->path[v->at].stored_ns <= HPCC_STORED_MAX_NS) {
+		hpcc_follow_speed(hpcc_hops(v), now);
+		t = hpcc_times(v, p, now_ns);
+		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, &t);
+		if (!tau_ns)
+			return HPCC_RECEIVED_SAME;
+		hpcc_filter(v, hpcc_hops(v)->u, tau_ns, p->t_ns);
+		received = HPCC_RECEIVED_NEW;
+	} else {
+		if (found)
+			hpcc_shorten_round(v, p);
+		hpcc_store_record(hpcc_hops(v), now);
+		hpcc_hops(v)->u = 0;
+	}
+	v->path[v->at].stored_ns = now_ns;
+	return received;
+}
+EXPORT_SYMBOL_GPL(hpcc_receive_one);
+
+enum hpcc_received hpcc_receive_ratio(struct hpcc_vars *v, const struct hpcc_params *p, u32 u,
+				      u32 tau_ns)
+{
+	if (!tau_ns)
+		return HPCC_RECEIVED_SAME;
+	hpcc_filter(v, u, tau_ns, p->t_ns);
+	return HPCC_RECEIVED_NEW;
+}
+EXPORT_SYMBOL_GPL(hpcc_receive_ratio);
+
+void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq, u32 snd_nxt)
+{
+	bool update = !v->updated || (s32)(ack_seq - v->update_seq) > 0;
+
+	hpcc_compute_wind(v, p, update);
+	if (!update)
+		return;
+	v->updated = true;
+	v->update_seq = snd_nxt;
+	v->left = false;
+}
+EXPORT_SYMBOL_GPL(hpcc_decide);
+
+void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
+{
+	if (v->held && v->u < p->eta)
+		v->held = false;
+	if (!v->updated || v->left || (s32)(snd_nxt - v->update_seq) <= 0)
+		return;
+	v->left = true;
+	if (!p->hold || v->held || v->wnd >= v->wnd_ref)
+		return;
+	v->held = true;
+	v->wnd_ref = v->wnd;
+}
+EXPORT_SYMBOL_GPL(hpcc_leaves);
+
+enum hpcc_received hpcc_new_ack(struct hpcc_vars *v, const struct hpcc_params *p,
+				const struct int_hdr *h, u32 ack_seq, u32 snd_nxt, u64 now_ns)
+{
+	enum hpcc_received received = hpcc_receive(v, p, h, now_ns);
+
+	if (received == HPCC_RECEIVED_NEW)
+		hpcc_decide(v, p, ack_seq, snd_nxt);
+	return received;
+}
+EXPORT_SYMBOL_GPL(hpcc_new_ack);
+
+bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p, const struct int_hdr *h,
+		  u64 now_ns)
+{
+	bool update = now_ns - v->update_ns > p->t_ns;
+
+	if (hpcc_receive(v, p, h, now_ns) != HPCC_RECEIVED_NEW)
+		return false;
+	hpcc_compute_wind(v, p, update);
+	if (update)
+		v->update_ns = now_ns;
+	return update;
+}
+EXPORT_SYMBOL_GPL(hpcc_new_int);
+
+void hpcc_halve(struct hpcc_vars *v)
+{
+	const u64 left_with = max3(v->wnd, v->wnd_ref, v->wnd_last);
+
+	v->wnd = clamp(v->wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
+		       max(left_with / 2, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT));
+	v->wnd_ref = v->wnd;
+	v->wnd_last = v->wnd;
+	v->wnd_quiet = min(v->wnd_quiet, left_with - (left_with >> HPCC_FORGET_SHIFT));
+	v->inc_stage = 0;
+}
+EXPORT_SYMBOL_GPL(hpcc_halve);
+
+/*
+ * The window that has the same rate over the current T as @wnd over @was_t_ns, within the bounds.
+ */
+static u64 hpcc_rescale_wnd(u64 wnd, u32 was_t_ns, const struct hpcc_params *p)
+{
+	const u64 wnd_max = (u64)p->wnd_max_bytes << HPCC_WND_SHIFT;
+
+	/* 2^32 * 2^30 < 2^64 */
+	if (div_u64((wnd >> HPCC_WND_SHIFT) * p->t_ns, was_t_ns) >= p->wnd_max_bytes)
+		return wnd_max;
+	/*
+	 * The result is below 2^32 bytes, plus 2^20 bytes for the truncated fraction: no overflow.
+	 */
+	return clamp_t(u64, mul_u64_u32_div(wnd, p->t_ns, was_t_ns),
+		       (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT, wnd_max);
+}
+
+void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct hpcc_params *p)
+{
+	v->wnd = hpcc_rescale_wnd(v->wnd, was_t_ns, p);
+	v->wnd_ref = hpcc_rescale_wnd(v->wnd_ref, was_t_ns, p);
+	v->wnd_last = hpcc_rescale_wnd(v->wnd_last, was_t_ns, p);
+	if (v->wnd_quiet)
+		v->wnd_quiet = hpcc_rescale_wnd(v->wnd_quiet, was_t_ns, p);
+}
+EXPORT_SYMBOL_GPL(hpcc_rescale);
+
+u64 hpcc_queue_ns(const struct int_record *r)
+{
+	const u32 unit_ps = int_speeds[r->speed].unit_ps;
+
+	if (r->qlen_units == INT_QLEN_MAX && unit_ps)
+		return HPCC_QUEUE_LONG_NS;
+	/* 2^16 units * 2^20 ps = 2^36 */
+	return div_u64((u64)r->qlen_units * unit_ps, HPCC_PS_PER_NS);
+}
+EXPORT_SYMBOL_GPL(hpcc_queue_ns);
+
+u64 hpcc_queues_ns(const struct int_hdr *h)
+{
+	const unsigned int records = int_records(h);
+	u64 queues_ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < records; i++) {
+		struct int_record r = int_unpack(h->record[i]);
+
+		queues_ns += hpcc_queue_ns(&r);
+	}
+	return queues_ns;
+}
+EXPORT_SYMBOL_GPL(hpcc_queues_ns);

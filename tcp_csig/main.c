@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tcp_csig: congestion control by CSIG, draft-ravi-ippm-csig-01 section 8. The algorithm is in
- * csig_sender.c, signals.h reads the network's signals from net_csig_tag, and this file connects
+ * csig_sender.c, signals.c reads the network's signals from net_csig_tag, and this file connects
  * the algorithm to the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
@@ -10,7 +10,6 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
-#include "signals.h"
 
 static unsigned int tcsig_net_id;
 
@@ -143,20 +142,15 @@ static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 c
 		tcsig_set_pace(sk, cs, rtt_us);
 }
 
-static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs)
-{
-	tcsig_set_socket(sk, cs, hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS));
-}
-
 /*
- * In a recovery. @acked_pkts: packets that this ACK delivered. The first retransmission must not
+ * @state: TCP_CA_*; @acked_pkts: packets that this ACK delivered. The first retransmission must not
  * wait for packets that the last cut left in flight, and that may be lost as well.
  */
-static void tcsig_repair(struct sock *sk, const struct tcsig_sock *cs, u32 acked_pkts)
+static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u8 state, u32 acked_pkts)
 {
 	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
 
-	tcsig_set_socket(sk, cs, hop_cc_repair_pkts(sk, cwnd_pkts, acked_pkts));
+	tcsig_set_socket(sk, cs, hop_cc_repair_pkts(sk, state, cwnd_pkts, acked_pkts));
 }
 
 static void tcsig_init(struct sock *sk)
@@ -164,7 +158,6 @@ static void tcsig_init(struct sock *sk)
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	memset(cs, 0, sizeof(*cs));
 	cs->net = tcsig_net(sock_net(sk));
 	/* Without CSIG the delay of the whole path is used. */
 	cs->early = !tcsig_open(sk, cs);
@@ -177,7 +170,7 @@ static void tcsig_init(struct sock *sk)
 	tcsig_find_line(sk, cs);
 	if (cs->reported)
 		tcsig_note_round(sk, cs);
-	tcsig_apply(sk, cs);
+	tcsig_apply(sk, cs, TCP_CA_Open, 0);
 }
 
 /* Leaves the socket in a state that another congestion control can use. */
@@ -350,10 +343,7 @@ static void tcsig_acked(struct sock *sk, const struct rate_sample *rs)
 	tcsig_receive_ack(sk, cs, rs);
 	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		tcsig_repair(sk, cs, rs->acked_sacked);
-	else
-		tcsig_apply(sk, cs);
+	tcsig_apply(sk, cs, inet_csk(sk)->icsk_ca_state, rs->acked_sacked);
 	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
 		tcsig_hold(sk, cs);
 }
@@ -382,7 +372,7 @@ static void tcsig_begin_anew(struct sock *sk, struct tcsig_sock *cs)
 
 	tcsig_begin(&cs->v, min(cs->v.cw, (u64)cs->init_pkts << TCSIG_SHIFT), TCSIG_WND_MAX,
 		    tp->delivered);
-	tcsig_apply(sk, cs);
+	tcsig_apply(sk, cs, TCP_CA_Open, 0);
 	trace_csig_enter(sk, &cs->v, false);
 }
 
@@ -449,7 +439,7 @@ static void tcsig_lost(struct sock *sk, u8 new_state)
 	 * If the stack's timer detects the loss, it retransmits before cong_control() runs again.
 	 */
 	if (new_state == TCP_CA_Recovery)
-		tcsig_repair(sk, cs, 0);
+		tcsig_apply(sk, cs, new_state, 0);
 	trace_csig_enter(sk, &cs->v, true);
 }
 
@@ -491,7 +481,7 @@ static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_i
 		.state = stage << HOP_CC_INFO_SHIFT,
 	};
 
-	return hop_cc_is_asked(ext, INET_DIAG_BBRINFO) ? hop_cc_show(&shown, attr, info) : 0;
+	return hop_cc_show(&shown, ext, attr, info);
 }
 
 static const struct hop_cc_law tcsig_law = {
@@ -512,6 +502,28 @@ static struct tcp_congestion_ops tcsig __read_mostly = {
 	.min_tso_segs	= tcsig_min_tso_segs,
 	.name		= "csig",
 	HOP_CC_LAW_OPS(tcsig),
+};
+
+/* The bounds are only checked here. */
+#define TCSIG_KNOB(name, member, handler, low, high) \
+	HOP_SYSCTL("tcp_csig_" name, 0644, struct tcsig_net, knobs.member, handler, low, high)
+
+static const struct ctl_table tcsig_table[] = {
+	TCSIG_KNOB("target_ns", target_ns, proc_douintvec_minmax,
+		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
+	TCSIG_KNOB("e2e_target_ns", e2e_target_ns, proc_douintvec_minmax,
+		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
+	TCSIG_KNOB("beta_ppm", beta_ppm, proc_douintvec_minmax, SYSCTL_ONE,
+		   hop_sysctl_bound(HOP_PPM)),
+	TCSIG_KNOB("ai_ppm", ai.ppm, hop_cc_set_gain, hop_sysctl_bound(TCSIG_AI_MIN_PPM),
+		   hop_sysctl_bound(TCSIG_AI_MAX_PPM)),
+	TCSIG_KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
+	TCSIG_KNOB("idle_rounds", idle_rounds, proc_douintvec_minmax, SYSCTL_ZERO,
+		   hop_sysctl_bound(TCSIG_IDLE_MAX_ROUNDS)),
+	TCSIG_KNOB("move_rounds", move_rounds, proc_douintvec_minmax, SYSCTL_ZERO,
+		   hop_sysctl_bound(TCSIG_MOVE_MAX_ROUNDS)),
+	TCSIG_KNOB("edges", edge, proc_dointvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(U16_MAX)),
+	{ }
 };
 
 static const struct tcsig_knobs tcsig_defaults = {

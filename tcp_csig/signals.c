@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The connection's use of the carrier, and its count among those that seek free bandwidth. */
+/*
+ * The connection's use of the carrier: it reads the signals of an ACK or, if no hop reports
+ * signals, its RTT, and is counted among those that seek free bandwidth.
+ */
 #include <linux/hash.h>
-#include <linux/slab.h>
-#include <net/ipv6.h>
 #include <hopcc/core/hop_sock.h>
 
 #include "tcp_csig.h"
+#include "trace.h"
 
 /*
  * Leaves cs->reported NULL without CSIG. Return: false if the peer was asked and has not answered
@@ -17,8 +19,7 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 
 	if (!flow)
 		return !ctag_flow_ask(sk);
-	cs->reported = kzalloc(sizeof(*cs->reported), GFP_ATOMIC);
-	if (!cs->reported) {
+	if (!hop_cc_allocate(sk, sizeof(*cs->reported))) {
 		ctag_flow_close(flow);
 		return true;
 	}
@@ -27,33 +28,33 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 	return true;
 }
 
-void tcsig_close(const struct sock *sk, struct tcsig_sock *cs)
+void tcsig_close(struct sock *sk, struct tcsig_sock *cs)
 {
 	if (!cs->reported)
 		return;
 	tcsig_count(sk, cs, false);
 	ctag_flow_close(cs->reported->flow);
-	kfree(cs->reported);
-	cs->reported = NULL;
+	hop_cc_free(sk);
 }
 
 /* Number of connections to the peer that seek free bandwidth. */
-atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs)
+static atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	u32 peer = (__force u32)sk->sk_daddr;
-
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6)
-		peer = ipv6_addr_hash(&sk->sk_v6_daddr);
-#endif
-	return &cs->net->seeking[hash_32(peer, TCSIG_PEER_BITS)];
+	return &cs->net->seeking[hash_32(hop_cc_peer_hash(sk), TCSIG_PEER_BITS)];
 }
 
-/* tcsig_count() for a changed @seeks. */
-void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
+/**
+ * tcsig_count() - count the connection among those that are about to jump, or not any more
+ * @sk: the socket
+ * @cs: its state; the carrier reports signals
+ * @seeks: it is sending, and seeks free bandwidth
+ */
+void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
 {
 	struct tcsig_reported *reported = cs->reported;
 
+	if (reported->seeks == seeks)
+		return;
 	reported->seeks = seeks;
 	if (seeks)
 		reported->sharers = atomic_inc_return(tcsig_seeking(sk, cs));
@@ -62,14 +63,148 @@ void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, boo
 }
 
 /**
- * tcsig_line_window() - the device's rate as a window
+ * tcsig_line() - the device's rate as a window
  * @sk: the socket
- * @cs: the connection; the rate is known
+ * @cs: the connection
  * @rtt_us: RTT
  *
- * Return: packets << TCSIG_SHIFT.
+ * Return: packets << TCSIG_SHIFT; 0: the rate is not known.
  */
-u64 tcsig_line_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
-	return tcsig_free((u64)cs->line_mbit * TCSIG_KBIT_PER_MBIT, rtt_us, hop_wire_bytes(sk));
+	return cs->line_mbit ? tcsig_free((u64)cs->line_mbit * TCSIG_KBIT_PER_MBIT, rtt_us,
+					  hop_wire_bytes(sk)) : 0;
+}
+
+/* After this many readings that no hop has changed, no hop of the path reports any more. */
+#define TCSIG_BLANK_MAX		64
+
+/* Reads a new signal. Return: true if a hop has written it. */
+static bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
+			   struct csig_reading *r)
+{
+	csig_read_new(&reported->view, type, r);
+	reported->count[type] = r->count;
+	if (r->initial) {
+		reported->blank += reported->blank < TCSIG_BLANK_MAX;
+		/* The initial value of a delay is a valid value, too. */
+		return type == CSIG_PD;
+	}
+	reported->blank = 0;
+	reported->hop = true;
+	return true;
+}
+
+static u32 tcsig_rtt_us(const struct sock *sk, const struct rate_sample *rs)
+{
+	return rs->rtt_us > 0 ? rs->rtt_us : tcp_sk(sk)->srtt_us >> 3;
+}
+
+/*
+ * The free bandwidth as a window. It is computed with the RTT without queues, because free
+ * bandwidth fills no queue.
+ */
+static u64 tcsig_free_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
+{
+	const u32 bdp_us = min(rtt_us, tcp_min_rtt(tcp_sk(sk)));
+
+	return tcsig_believe(tcsig_free(cs->reported->free_kbit_ps, bdp_us, hop_wire_bytes(sk)),
+			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
+}
+
+/* The trace event of an ACK shows it, too. */
+static bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tcsig_ack *a)
+{
+	if (trace_csig_ack_enabled())
+		return a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY;
+	return tcsig_uses_free(&cs->v, a);
+}
+
+static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, struct tcsig_ack *a)
+{
+	struct csig_reading r;
+
+	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(reported, CSIG_ABW, &r)) {
+		reported->free_kbit_ps = min_t(u64, r.low, U32_MAX);
+		a->has_free = true;
+	}
+	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(reported, CSIG_ABW_C, &r)) {
+		a->share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
+		a->round_share_ppm = reported->shares.round_ppm;
+		a->has_share = true;
+		reported->shares.least_ppm = min(reported->shares.least_ppm, a->share_ppm);
+	}
+}
+
+static void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, struct tcsig_ack *a)
+{
+	struct tcsig_reported *reported = cs->reported;
+	struct csig_reading r;
+
+	if (!tcsig_read_new(reported, CSIG_PD, &r) || tcsig_path_is_old(&reported->path, r.locator))
+		return;
+	a->delay_ns = tcsig_compute(&reported->estimate, r.low, r.high, cs->v.cw, rtt_us);
+	a->has_delay = true;
+	reported->locator = r.locator;
+}
+
+/* Return: true if hops of the path report signals. */
+static bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
+			    const struct rate_sample *rs, struct tcsig_ack *a)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+	const u32 sample_us = tcsig_rtt_us(sk, rs);
+	struct tcsig_reported *reported = cs->reported;
+	const u32 news = csig_news(&reported->view, reported->count);
+
+	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
+		tcsig_read_bandwidth(reported, news, a);
+	if (tcsig_needs_free_window(cs, a))
+		a->free = tcsig_free_window(sk, cs, sample_us);
+	if (tcsig_uses_rtt(&cs->v) && rs->rtt_us > 0 && !rs->is_ack_delayed) {
+		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
+		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+	}
+	if (news & BIT(CSIG_PD))
+		tcsig_read_delay(cs, sample_us, a);
+	/*
+	 * Connections that started later are counted now; those that have jumped since were counted
+	 * then.
+	 */
+	if (reported->seeks)
+		a->sharers = max_t(s32, reported->sharers, atomic_read(tcsig_seeking(sk, cs)));
+	reported->hop = reported->hop && reported->blank < TCSIG_BLANK_MAX;
+	return reported->hop && (news & CSIG_NEWS_FED);
+}
+
+/* Uses the RTT above its minimum as the delay. */
+static void tcsig_read_path(const struct sock *sk, const struct rate_sample *rs,
+			    struct tcsig_ack *a)
+{
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
+
+	a->has_free = false;
+	a->has_share = false;
+	a->rtt_ns = 0;
+	a->path_ns = 0;
+	a->has_delay = rs->rtt_us > 0 && !rs->is_ack_delayed;
+	if (a->has_delay)
+		a->delay_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+}
+
+/**
+ * tcsig_read() - read what an ACK reports about the path
+ * @sk: the socket
+ * @cs: its state
+ * @rs: rate sample of the ACK
+ * @a: result; members that do not describe the path are kept
+ */
+void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
+		struct tcsig_ack *a)
+{
+	const bool hop = cs->reported && tcsig_read_hops(sk, cs, rs, a);
+
+	if (!hop)
+		tcsig_read_path(sk, rs, a);
+	WRITE_ONCE(cs->hop, hop);
 }

@@ -10,6 +10,7 @@
 
 /**
  * struct tcsig_reported - latest reports of the carrier; too large for a socket's private data
+ * @memory: for hop_cc_free()
  * @flow: flow of the carrier; NULL: none
  * @view: view of @flow
  * @count: number of readings so far, by signal
@@ -32,6 +33,7 @@
  * @shares: min(ABW/C) of the round
  */
 struct tcsig_reported {
+	struct hop_cc_memory memory;
 	struct csig_flow *flow;
 	struct csig_view view;
 	u64 count[CSIG_TYPES];
@@ -57,8 +59,8 @@ struct tcsig_reported {
 
 /**
  * struct tcsig_sock - state of a connection; written under the socket lock
+ * @reported: latest reports of the carrier; NULL: none, the delay is the path's
  * @v: state of the algorithm
- * @reported: latest reports of the carrier
  * @net: sysctls of the netns
  * @jitter_ns: tcsig_jitter_ns()
  * @init_pkts: the stack's initial window, at most U16_MAX
@@ -68,8 +70,8 @@ struct tcsig_reported {
  * @early: the carrier does not know yet whether the peer takes part; each ACK looks again
  */
 struct tcsig_sock {
-	struct tcsig_vars v;
 	struct tcsig_reported *reported;
+	struct tcsig_vars v;
 	struct tcsig_net *net;
 	u32 jitter_ns;
 	u32 busy_us;
@@ -113,33 +115,11 @@ struct tcsig_net {
 	atomic_t seeking[1 << TCSIG_PEER_BITS];
 };
 
-/* signals.c */
 bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
-void tcsig_close(const struct sock *sk, struct tcsig_sock *cs);
-atomic_t *tcsig_seeking(const struct sock *sk, const struct tcsig_sock *cs);
-void tcsig_count_seeking(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);
-u64 tcsig_line_window(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
-
-/**
- * tcsig_count() - count the connection among those that are about to jump, or not any more
- * @sk: the socket
- * @cs: its state; the carrier reports signals
- * @seeks: it is sending, and seeks free bandwidth
- */
-static inline void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks)
-{
-	if (cs->reported->seeks != seeks)
-		tcsig_count_seeking(sk, cs, seeks);
-}
-
-/* The device's rate as a window, packets << TCSIG_SHIFT; 0: the rate is not known. */
-static inline u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
-{
-	return cs->line_mbit ? tcsig_line_window(sk, cs, rtt_us) : 0;
-}
-
-/* sysctl.c */
-#define TCSIG_KNOBS 8
-extern const struct ctl_table tcsig_table[TCSIG_KNOBS + 1];
+void tcsig_close(struct sock *sk, struct tcsig_sock *cs);
+void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);
+u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
+void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
+		struct tcsig_ack *a);
 
 #endif /* HOPCC_TCP_CSIG_TCP_CSIG_H */

@@ -91,12 +91,6 @@ static void dctcp_init(struct sock *sk)
 	hop_stack_bound_cwnd(sk);
 	dctcp_start(&ds->sender, tp->snd_una);
 	ds->receiver.rcv_nxt_seq = tp->rcv_nxt;
-	ds->receiver.ce = false;
-	ds->law = DCTCP_LAW_UNDECIDED;
-	ds->mark_pkts = 0;
-	ds->ack_ece = false;
-	ds->tail_lost = false;
-	ds->tail_cut = false;
 	/* After setsockopt() in SYN_SENT, the SYN-ACK may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT)
 		dctcp_decide(sk, ds);

@@ -10,11 +10,10 @@
  */
 #include <linux/hash.h>
 #include <linux/random.h>
-#include <linux/slab.h>
+#include <hopcc/core/hop_cc.h>
 #include <hopcc/core/hop_shim.h>
-#include <net/ipv6.h>
 
-#include "tcp_hpccpp.h"
+#include "hpccpp_sender.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -26,22 +25,28 @@
  */
 #define HPCCPP_RENO_PACING	2
 
+/* Number of peers for which starting flows are counted; a newer peer may replace one. */
+#define HPCCPP_STARTS_BITS	6
+
 /**
- * struct hpccpp_seen - inputs of the algorithm's parameters when they were computed last
- * @pacing_bytes_ps: the application's limit, sk_max_pacing_rate
- * @min_rtt_us: minimum RTT of the connection
- * @flows: N of the last answer
- * @knob_changes: hpccpp_knob_changes; another value if other inputs matter as well
+ * struct hpccpp_net - state of one network namespace
+ * @sysctl: the sysctls
+ * @config: values of the sysctls that the algorithm's parameters depend on
+ * @answer: net.hopcc.tcp_hpccpp_answer
+ * @move: net.hopcc.tcp_hpccpp_move
+ * @starts: starting flows by peer
  */
-struct hpccpp_seen {
-	unsigned long pacing_bytes_ps;
-	u32 min_rtt_us;
-	u32 flows;
-	u32 knob_changes;
+struct hpccpp_net {
+	struct hop_sysctl sysctl;
+	struct hpccpp_config config;
+	u32 answer;
+	u32 move;
+	struct hpccpp_start starts[1 << HPCCPP_STARTS_BITS];
 };
 
 /**
  * struct hpccpp_law - the algorithm and its inputs; too large for a socket's private data
+ * @memory: for hop_cc_free()
  * @v: state of the algorithm
  * @p: parameters of the algorithm
  * @answer: the latest answer
@@ -50,7 +55,9 @@ struct hpccpp_seen {
  * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
  * @syn_rtt_ns: RTT of the SYN; 0: not known
- * @seen: inputs of @p, to avoid computing it for each ACK
+ * @p_rtt_us: minimum RTT when @p was computed
+ * @p_flows: N of the answer by which @p was computed
+ * @p_is_old: another input of @p may have changed; so it is when a round ends
  * @net: state of the netns
  * @asked_kind: kind of answer in the last request
  * @asked_wnd_bytes: W in the last request
@@ -68,6 +75,7 @@ struct hpccpp_seen {
  * @held: hpccpp_is_held() when the socket was set
  */
 struct hpccpp_law {
+	struct hop_cc_memory memory;
 	struct hpcc_vars v;
 	struct hpcc_params p;
 	struct int_answer answer;
@@ -76,7 +84,9 @@ struct hpccpp_law {
 	u32 burst_pkts;
 	u64 undo_wnd;
 	u64 syn_rtt_ns;
-	struct hpccpp_seen seen;
+	u32 p_rtt_us;
+	u32 p_flows;
+	bool p_is_old;
 	struct hpccpp_net *net;
 	u32 asked_kind;
 	u32 asked_wnd_bytes;
@@ -94,23 +104,20 @@ struct hpccpp_law {
 	bool held;
 };
 
-/*
- * Dumps read these values without the socket lock. The socket's private data stays valid when @law
- * may have been freed.
- */
+/* Dumps read @law without the socket lock, and may find that it was freed. */
 struct hpccpp_sock {
 	struct hpccpp_law *law;
 	struct int_flow *flow;
-	u64 shown_bytes_ps;
-	u32 shown_t_ns;
-	u32 shown_u;
-	u32 shown_stage;
 	u32 ack_us;		/* tcp_mstamp of the last ACK */
 	u32 ext_hdr_bytes;	/* bytes that were added to icsk_ext_hdr_len */
 };
 
 static unsigned int hpccpp_net_id;
-static const struct hop_cc_ways hpccpp_ways;
+static struct tcp_congestion_ops hpccpp_reno;
+static const struct hop_cc hpccpp_cc;
+
+static_assert((int)INT_PEER_SUPPORTED == (int)HOP_CC_PEER_SUPPORTED);
+static_assert((int)INT_PEER_UNSUPPORTED == (int)HOP_CC_PEER_UNSUPPORTED);
 
 /* Protects the starting flows of all network namespaces. */
 static DEFINE_SPINLOCK(hpccpp_start_lock);
@@ -199,33 +206,6 @@ static u32 hpccpp_flows(const struct hpccpp_law *law)
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
 }
 
-/* Return: true if no input of the algorithm's parameters has changed. */
-static bool hpccpp_has_seen(const struct sock *sk, const struct hpccpp_law *law)
-{
-	const struct hpccpp_seen *s = &law->seen;
-
-	return s->min_rtt_us == tcp_min_rtt(tcp_sk(sk)) &&
-	       s->knob_changes == (u32)atomic_read(&hpccpp_knob_changes) &&
-	       s->pacing_bytes_ps == READ_ONCE(sk->sk_max_pacing_rate) &&
-	       s->flows == law->answer.flows;
-}
-
-/* Notes the inputs before they are read, so that a concurrent change is noticed the next time. */
-static void hpccpp_see(const struct sock *sk, struct hpccpp_law *law)
-{
-	law->seen = (struct hpccpp_seen){
-		.pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate),
-		.min_rtt_us = tcp_min_rtt(tcp_sk(sk)),
-		.flows = law->answer.flows,
-		.knob_changes = atomic_read(&hpccpp_knob_changes),
-	};
-	/* Without an RTT sample the smoothed RTT is used. */
-	if (law->seen.min_rtt_us == ~0U)
-		law->seen.knob_changes--;
-	/* The sysctls are read after their count. */
-	smp_rmb();
-}
-
 /* Return: true if the parameters have changed, or the kind of answer that is to be requested. */
 static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 {
@@ -244,18 +224,18 @@ static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 	       law->asked_kind != READ_ONCE(law->net->answer);
 }
 
+/* The sysctls and the application's limit count from the next round on. */
 static bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
-	if (hpccpp_has_seen(sk, law))
-		return false;
-	hpccpp_see(sk, law);
-	return hpccpp_change_params(sk, law);
-}
+	const u32 rtt_us = tcp_min_rtt(tcp_sk(sk));
 
-static void hpccpp_show(struct hpccpp_sock *hs, const struct hpccpp_law *law)
-{
-	WRITE_ONCE(hs->shown_u, law->v.u);
-	WRITE_ONCE(hs->shown_stage, law->v.inc_stage);
+	if (!law->p_is_old && law->p_rtt_us == rtt_us && law->p_flows == law->answer.flows)
+		return false;
+	law->p_rtt_us = rtt_us;
+	law->p_flows = law->answer.flows;
+	/* Without an RTT sample the smoothed RTT is used. */
+	law->p_is_old = rtt_us == ~0U;
+	return hpccpp_change_params(sk, law);
 }
 
 /* If the carrier or the device does not support GSO packets, none are built. */
@@ -305,16 +285,8 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 		hop_space(sk, held, bytes_ps);
 	hop_stack_set_pace(sk, bytes_ps, U64_MAX);
 	law->held = held;
-	WRITE_ONCE(hs->shown_bytes_ps, bytes_ps);
-	WRITE_ONCE(hs->shown_t_ns, law->p.t_ns);
 	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
-}
-
-static void hpccpp_apply(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
-{
-	hpccpp_set(sk, hs, law);
-	hpccpp_show(hs, law);
 }
 
 /*
@@ -371,43 +343,17 @@ static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 	}
 }
 
-static u32 hpccpp_peer(const struct sock *sk)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6)
-		return ipv6_addr_hash(&sk->sk_v6_daddr);
-#endif
-	return (__force u32)sk->sk_daddr;
-}
-
 /* Return: which one this is of the flows that start to the peer at the same time, from 1. */
 static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
 {
 	struct hpccpp_net *hn = hpccpp_net(sk);
-	u32 peer = hpccpp_peer(sk), flows;
+	u32 peer = hop_cc_peer_hash(sk), flows;
 
 	spin_lock_bh(&hpccpp_start_lock);
 	flows = hpccpp_join_start(&hn->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer, t_ns,
 				  ktime_get_ns());
 	spin_unlock_bh(&hpccpp_start_lock);
 	return flows;
-}
-
-/* Makes the next check compare all inputs. */
-static void hpccpp_forget_seen(struct hpccpp_law *law)
-{
-	law->seen.knob_changes = atomic_read(&hpccpp_knob_changes) - 1;
-}
-
-/* Once a round trip. */
-static void hpccpp_find_speed(const struct sock *sk, struct hpccpp_law *law)
-{
-	const struct hop_speed speed = hop_sock_speed(sk);
-
-	if (speed.mbit == law->speed.mbit && speed.limits == law->speed.limits)
-		return;
-	law->speed = speed;
-	hpccpp_forget_seen(law);
 }
 
 /*
@@ -420,27 +366,21 @@ static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *
 		return;
 	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
 			   nint_flow_syn_queues_ns(hs->flow));
-	hpccpp_forget_seen(law);
+	law->p_is_old = true;
 }
 
 /* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
 static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
-	hpccpp_find_speed(sk, law);
+	law->speed = hop_sock_speed(sk);
+	law->p_is_old = true;
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
 	if (!law->fresh)
 		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
 				   hop_wire_bytes(sk));
-	hpccpp_apply(sk, hs, law);
+	hpccpp_set(sk, hs, law);
 	hpccpp_ask(sk, law);
-}
-
-static enum hop_cc_peer hpccpp_ask_peer(struct sock *sk)
-{
-	BUILD_BUG_ON((int)INT_PEER_SUPPORTED != (int)HOP_CC_PEER_SUPPORTED);
-	BUILD_BUG_ON((int)INT_PEER_UNSUPPORTED != (int)HOP_CC_PEER_UNSUPPORTED);
-	return (enum hop_cc_peer)nint_flow_negotiate(sk);
 }
 
 /* Starts on another path, with the window from before congestion if the flow has one. */
@@ -451,7 +391,7 @@ static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 		return;
 	}
 	hpcc_restart(&law->v, &law->p);
-	hpccpp_apply(sk, hs, law);
+	hpccpp_set(sk, hs, law);
 	hpccpp_ask(sk, law);
 }
 
@@ -460,17 +400,15 @@ static void hpccpp_init(struct sock *sk)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law;
 
-	memset(hs, 0, sizeof(*hs));
 	hop_stack_bound_cwnd(sk);
-	law = kzalloc(sizeof(*law), GFP_ATOMIC);
+	law = hop_cc_allocate(sk, sizeof(*law));
 	if (law)
 		hs->flow = nint_flow_open(sk);
 	if (!hs->flow) {
-		kfree(law);
-		hop_cc_wait(sk, &hpccpp_ways, hpccpp_ask_peer(sk));
+		hop_cc_free(sk);
+		hop_cc_wait(sk, &hpccpp_cc, (enum hop_cc_peer)nint_flow_negotiate(sk));
 		return;
 	}
-	hs->law = law;
 	law->net = hpccpp_net(sk);
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
@@ -486,20 +424,6 @@ static void hpccpp_init(struct sock *sk)
 	hpccpp_begin(sk, hs, law);
 }
 
-/*
- * Uses Reno until the peer answers: HPCC++ was selected on an established connection, or the SYN
- * with a header was lost.
- */
-static void hpccpp_ask_acked(struct sock *sk, const struct ack_sample *sample)
-{
-	const enum hop_cc_peer peer = hpccpp_ask_peer(sk);
-
-	hop_stack_bound_cwnd(sk);
-	hop_cc_choose(sk, &hpccpp_ways, peer);
-	if (peer == HOP_CC_PEER_SUPPORTED)
-		hpccpp_init(sk);
-}
-
 /* Leaves the socket in a state that another congestion control can use. */
 static void hpccpp_release(struct sock *sk)
 {
@@ -510,8 +434,7 @@ static void hpccpp_release(struct sock *sk)
 		return;
 	hop_shim_release(sk, hs->ext_hdr_bytes);
 	nint_flow_close(hs->flow);
-	kfree(hs->law);
-	hs->law = NULL;
+	hop_cc_free(sk);
 	hop_stack_restore_bursts(sk);
 }
 
@@ -539,7 +462,7 @@ static void hpccpp_give_up(struct sock *sk)
 				     tcp_snd_cwnd(tp)));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 	hpccpp_release(sk);
-	hop_cc_choose(sk, &hpccpp_ways, HOP_CC_PEER_UNSUPPORTED);
+	hop_stack_set_cc(sk, &hpccpp_reno);
 }
 
 static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
@@ -611,14 +534,14 @@ static void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 	law->forward_ns = hpcc_forward_ns(&law->answer.hdr, wire_bytes);
 	if (line_bytes_ps)
 		law->forward_ns += div64_u64((u64)wire_bytes * HPCCPP_NS_PER_S, line_bytes_ps);
-	hpccpp_forget_seen(law);
+	law->p_is_old = true;
 }
 
 /* The RTT of a packet with shorter queues than all before is closer to T. */
 static void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
 {
 	if (hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), &law->answer))
-		hpccpp_forget_seen(law);
+		law->p_is_old = true;
 }
 
 /* Makes room in data for the records of all hops. */
@@ -651,7 +574,7 @@ static void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, bool round
 {
 	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, law->path_bytes_ps,
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
-	hpccpp_forget_seen(law);
+	law->p_is_old = true;
 }
 
 /* Return: true if nothing tells the rate of the line or of the path. */
@@ -689,7 +612,7 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 	law->rate_found = true;
 	law->path_bytes_ps = min(law->path_bytes_ps,
 				 hpccpp_wnd_bytes_ps(hpcc_wnd_bytes(&law->v), law->p.t_ns));
-	hpccpp_forget_seen(law);
+	law->p_is_old = true;
 }
 
 /* For an answer that is the first from a path, or does not have all records. */
@@ -742,7 +665,8 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 {
 	law->blind.counted = false;
-	hpccpp_find_speed(sk, law);
+	law->speed = hop_sock_speed(sk);
+	law->p_is_old = true;
 }
 
 static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
@@ -774,7 +698,6 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
 	    law->cwnd_pkts <= 2) {
 		hpccpp_set_and_ask(sk, hs, law, changed);
-		hpccpp_show(hs, law);
 	}
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, rs->acked_sacked);
@@ -804,7 +727,7 @@ static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpc
 	if (law->reno)
 		hop_stack_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
 	else
-		hpccpp_apply(sk, hs, law);
+		hpccpp_set(sk, hs, law);
 	if (!law->reno && new_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, 0);
 }
@@ -848,14 +771,18 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-	const struct hop_cc_shown shown = {
-		.bytes_ps = hop_peek(hs->shown_bytes_ps),
-		.rtt_us = hop_peek(hs->shown_t_ns) / NSEC_PER_USEC,
-		.gain = hop_peek(hs->shown_u) >> (HPCC_U_SHIFT - HOP_CC_INFO_SHIFT),
-		.state = hop_peek(hs->shown_stage) << HOP_CC_INFO_SHIFT,
-	};
+	struct hop_cc_shown shown = { .bytes_ps = hop_peek(sk->sk_pacing_rate) };
+	const struct hpccpp_law *law;
 
-	return hop_cc_is_asked(ext, INET_DIAG_BBRINFO) ? hop_cc_show(&shown, attr, info) : 0;
+	rcu_read_lock();
+	law = READ_ONCE(hs->law);
+	if (law) {
+		shown.rtt_us = hop_peek(law->p.t_ns) / NSEC_PER_USEC;
+		shown.gain = hop_peek(law->v.u) >> (HPCC_U_SHIFT - HOP_CC_INFO_SHIFT);
+		shown.state = hop_peek(law->v.inc_stage) << HOP_CC_INFO_SHIFT;
+	}
+	rcu_read_unlock();
+	return hop_cc_show(&shown, ext, attr, info);
 }
 
 static const struct hop_cc_law hpccpp_law_ops = {
@@ -876,10 +803,44 @@ static struct tcp_congestion_ops hpccpp __read_mostly = {
 	HOP_CC_LAW_OPS(hpccpp),
 };
 
-static struct tcp_congestion_ops hpccpp_reno __read_mostly = HOP_CC_RENO("hpccpp-reno");
-static struct tcp_congestion_ops hpccpp_asking __read_mostly =
-	HOP_CC_RENO("hpccpp", .pkts_acked = hpccpp_ask_acked);
-static const struct hop_cc_ways hpccpp_ways = { &hpccpp, &hpccpp_reno, &hpccpp_asking };
+HOP_CC_ASKING(hpccpp, "hpccpp", nint_flow_negotiate);
+
+/* T is 0 for the measured one, or at least HPCC_T_MIN_NS. */
+static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			loff_t *pos)
+{
+	unsigned int *t_ns = table->data, value = READ_ONCE(*t_ns);
+	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
+	int err = proc_douintvec(&one, write, buffer, len, pos);
+
+	if (err || !write)
+		return err;
+	if (value && (value < HPCC_T_MIN_NS || value > HPCC_T_MAX_NS))
+		return -EINVAL;
+	WRITE_ONCE(*t_ns, value);
+	return 0;
+}
+
+#define HPCCPP_KNOB(name, handler, member, low, high) \
+	HOP_SYSCTL("tcp_hpccpp_" name, 0644, struct hpccpp_net, member, handler, low, high)
+
+static const struct ctl_table hpccpp_table[] = {
+	HPCCPP_KNOB("eta_ppm", proc_douintvec_minmax, config.eta_ppm,
+		    hop_sysctl_bound(HPCCPP_ETA_MIN_PPM), hop_sysctl_bound(HPCC_PPM)),
+	HPCCPP_KNOB("max_stage", proc_douintvec_minmax, config.max_stage, SYSCTL_ZERO,
+		    hop_sysctl_bound(HPCCPP_STAGE_MAX)),
+	HPCCPP_KNOB("flows", proc_douintvec_minmax, config.flows, SYSCTL_ONE,
+		    hop_sysctl_bound(HPCCPP_FLOWS_MAX)),
+	HPCCPP_KNOB("rate_mbit", proc_douintvec_minmax, config.rate_mbit, SYSCTL_ZERO,
+		    hop_sysctl_bound(HPCCPP_RATE_MAX_MBIT)),
+	HPCCPP_KNOB("answer", proc_douintvec_minmax, answer, SYSCTL_ZERO,
+		    hop_sysctl_bound(INT_ANSWER_WINDOW)),
+	HPCCPP_KNOB("hold", proc_douintvec_minmax, config.hold, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("move", proc_douintvec_minmax, move, SYSCTL_ZERO, SYSCTL_ONE),
+	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL,
+		    hop_sysctl_words("N, N 0 or from 1000 to 1000000000")),
+	{ }
+};
 
 static const struct hpccpp_config hpccpp_defaults = {
 	.eta_ppm = HPCCPP_ETA_DEFAULT_PPM,
@@ -890,6 +851,7 @@ static const struct hpccpp_config hpccpp_defaults = {
 static const struct hop_cc hpccpp_cc = {
 	.ops		= &hpccpp,
 	.reno		= &hpccpp_reno,
+	.asking		= &hpccpp_asking,
 	.net_id		= &hpccpp_net_id,
 	HOP_CC_KNOBS(hpccpp_table, hpccpp_defaults),
 };

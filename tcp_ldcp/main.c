@@ -120,7 +120,6 @@ static void ldcp_init(struct sock *sk)
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	memset(ls, 0, sizeof(*ls));
 	hop_stack_bound_cwnd(sk);
 	/* After setsockopt() in SYN_SENT, the SYN-ACK may still refuse ECN. */
 	if (sk->sk_state != TCP_SYN_SENT && !compat_ecn_rfc3168(tp)) {
@@ -203,11 +202,7 @@ static void ldcp_in_ack_event(struct sock *sk, u32 flags)
 
 static void ldcp_apply(struct sock *sk, const struct ldcp_vars *v, u8 state, u32 acked_pkts)
 {
-	u32 cwnd_pkts = hop_wnd_pkts(v->cw, 1);
-
-	if (state == TCP_CA_Recovery)
-		cwnd_pkts = hop_cc_repair_pkts(sk, cwnd_pkts, acked_pkts);
-	ldcp_set(sk, v, cwnd_pkts);
+	ldcp_set(sk, v, hop_cc_repair_pkts(sk, state, hop_wnd_pkts(v->cw, 1), acked_pkts));
 }
 
 /* Window below one packet: set the time at which the next packet may be sent. */
@@ -381,8 +376,6 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 	struct hop_cc_shown shown = {};
 	u64 cw;
 
-	if (!hop_cc_is_asked(ext, INET_DIAG_BBRINFO))
-		return 0;
 	if (ldcp_is(sk)) {
 		cw = hop_peek(ls->v.cw);
 		shown = (struct hop_cc_shown){
@@ -394,7 +387,7 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 			.state = hop_peek(ls->v.stage) << HOP_CC_INFO_SHIFT,
 		};
 	}
-	return hop_cc_show(&shown, attr, info);
+	return hop_cc_show(&shown, ext, attr, info);
 }
 
 static struct tcp_congestion_ops ldcp __read_mostly = {
@@ -416,6 +409,26 @@ static struct tcp_congestion_ops ldcp_reno __read_mostly =
 static const struct hop_hook_cc ldcp_hook = {
 	.ops	= { &ldcp, &ldcp_reno },
 	.output	= ldcp_output,
+};
+
+#define LDCP_KNOB(name, member, handler, low, high) \
+	HOP_SYSCTL("tcp_ldcp_" name, 0644, struct ldcp_net, knobs.member, handler, low, high)
+
+static const struct ctl_table ldcp_table[] = {
+	LDCP_KNOB("alpha_ppm", alpha.ppm, hop_cc_set_gain, SYSCTL_ONE, hop_sysctl_bound(HOP_PPM)),
+	LDCP_KNOB("beta_ppm", beta.ppm, hop_cc_set_gain, SYSCTL_ONE, hop_sysctl_bound(HOP_PPM)),
+	LDCP_KNOB("gamma_ppm", gamma.ppm, hop_cc_set_gain, hop_sysctl_bound(LDCP_GAMMA_MIN_PPM),
+		  hop_sysctl_bound(HOP_PPM)),
+	LDCP_KNOB("eta_ppm", eta.ppm, hop_cc_set_gain, SYSCTL_ONE, hop_sysctl_bound(HOP_PPM - 1)),
+	LDCP_KNOB("per_rtt", per_rtt, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
+	LDCP_KNOB("ack_pkts", ack_pkts, proc_dou8vec_minmax, SYSCTL_ONE, SYSCTL_TWO),
+	LDCP_KNOB("bdp_bytes", bdp.bytes, proc_douintvec_minmax, SYSCTL_ZERO,
+		  hop_sysctl_bound(LDCP_BDP_MAX_BYTES)),
+	LDCP_KNOB("rate_mbit", bdp.rate_mbit, proc_douintvec_minmax, SYSCTL_ZERO,
+		  hop_sysctl_bound(LDCP_RATE_MAX_MBIT)),
+	LDCP_KNOB("rtt_us", bdp.rtt_us, proc_douintvec_minmax, SYSCTL_ZERO,
+		  hop_sysctl_bound(LDCP_RTT_MAX_US)),
+	{ }
 };
 
 static const struct ldcp_knobs ldcp_defaults = {

@@ -62,9 +62,6 @@ struct ldcp_net {
 
 struct ldcp_net *ldcp_net(const struct net *net);
 
-#define LDCP_KNOBS 9
-extern const struct ctl_table ldcp_table[LDCP_KNOBS + 1];
-
 unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
 			 const struct nf_hook_state *state);
 

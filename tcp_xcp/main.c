@@ -63,14 +63,11 @@ struct txcp_net {
 };
 
 static unsigned int txcp_net_id;
-static const struct hop_cc_ways txcp_ways;
+static struct tcp_congestion_ops xcp, txcp_reno;
+static const struct hop_cc txcp_cc;
 
-static enum hop_cc_peer txcp_ask_peer(struct sock *sk)
-{
-	BUILD_BUG_ON((int)XCP_PEER_SUPPORTED != (int)HOP_CC_PEER_SUPPORTED);
-	BUILD_BUG_ON((int)XCP_PEER_UNSUPPORTED != (int)HOP_CC_PEER_UNSUPPORTED);
-	return (enum hop_cc_peer)nxcp_flow_ask(sk);
-}
+static_assert((int)XCP_PEER_SUPPORTED == (int)HOP_CC_PEER_SUPPORTED);
+static_assert((int)XCP_PEER_UNSUPPORTED == (int)HOP_CC_PEER_UNSUPPORTED);
 
 static u32 txcp_mss_bytes(const struct sock *sk)
 {
@@ -218,11 +215,10 @@ static void txcp_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd_pkts;
 
-	memset(xs, 0, sizeof(*xs));
 	hop_stack_bound_cwnd(sk);
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
-		hop_cc_wait(sk, &txcp_ways, txcp_ask_peer(sk));
+		hop_cc_wait(sk, &txcp_cc, (enum hop_cc_peer)nxcp_flow_ask(sk));
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -263,7 +259,7 @@ static void txcp_release(struct sock *sk)
 static void txcp_give_up(struct sock *sk)
 {
 	txcp_release(sk);
-	hop_cc_choose(sk, &txcp_ways, HOP_CC_PEER_UNSUPPORTED);
+	hop_stack_set_cc(sk, &txcp_reno);
 }
 
 /* Return: true if the application or the peer's receive window limits the sender */
@@ -463,17 +459,6 @@ static u32 txcp_undo_cwnd(struct sock *sk)
 	return cwnd_pkts;
 }
 
-/* XCP was selected on an established connection: use Reno until the peer answers. */
-static void txcp_ask_acked(struct sock *sk, const struct ack_sample *sample)
-{
-	const enum hop_cc_peer peer = txcp_ask_peer(sk);
-
-	hop_stack_bound_cwnd(sk);
-	hop_cc_choose(sk, &txcp_ways, peer);
-	if (peer == HOP_CC_PEER_SUPPORTED)
-		txcp_init(sk);
-}
-
 static u32 txcp_gain(u64 value_bytes_ps, u64 of_bytes_ps)
 {
 	if (!of_bytes_ps)
@@ -490,9 +475,7 @@ static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 	const struct txcp_sock *xs = inet_csk_ca(sk);
 	struct hop_cc_shown shown = {};
 
-	if (!hop_cc_is_asked(ext, INET_DIAG_BBRINFO))
-		return 0;
-	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == txcp_ways.on) {
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &xcp) {
 		const s64 demand_bytes_ps = hop_peek(xs->demand_bytes_ps);
 		const s64 feedback_bytes_ps = hop_peek(xs->feedback_bytes_ps);
 
@@ -503,7 +486,7 @@ static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 				       shown.bytes_ps);
 		shown.state = txcp_gain(abs(feedback_bytes_ps), shown.bytes_ps);
 	}
-	return hop_cc_show(&shown, attr, info);
+	return hop_cc_show(&shown, ext, attr, info);
 }
 
 static const struct hop_cc_law txcp_law = {
@@ -525,10 +508,7 @@ static struct tcp_congestion_ops xcp __read_mostly = {
 	HOP_CC_LAW_OPS(txcp),
 };
 
-static struct tcp_congestion_ops txcp_reno __read_mostly = HOP_CC_RENO("xcp-reno");
-static struct tcp_congestion_ops txcp_asking __read_mostly =
-	HOP_CC_RENO("xcp", .pkts_acked = txcp_ask_acked);
-static const struct hop_cc_ways txcp_ways = { &xcp, &txcp_reno, &txcp_asking };
+HOP_CC_ASKING(txcp, "xcp", nxcp_flow_ask);
 
 static const struct ctl_table txcp_table[] = {
 	HOP_SYSCTL("tcp_xcp_loss", 0644, struct txcp_net, knobs.loss, proc_dou8vec_minmax,
@@ -541,6 +521,7 @@ static const struct txcp_knobs txcp_defaults = { .loss = XCP_LOSS_RENO };
 static const struct hop_cc txcp_cc = {
 	.ops		= &xcp,
 	.reno		= &txcp_reno,
+	.asking		= &txcp_asking,
 	.net_id		= &txcp_net_id,
 	HOP_CC_KNOBS(txcp_table, txcp_defaults),
 };

@@ -5,7 +5,7 @@
  *
  *	struct hop_cc_law	functions that TCP's events lead to
  *	struct hop_cc		knobs and their defaults, the fallback, and hooks if it has any
- *	HOP_CC_OPS()		the functions of TCP's interface around the law
+ *	HOP_CC_LAW()		the functions of TCP's interface around the law
  *	HOP_CC_MODULE()		registration, and the knobs of each network namespace
  *
  * The law is constant and the functions below are inline, so the compiler calls the law's functions
@@ -16,12 +16,14 @@
 
 #include <linux/inet_diag.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_sock.h>
 #include <hopcc/core/hop_stack.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <hopcc/lib/hop_version.h>
+#include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <net/tcp.h>
 
@@ -147,20 +149,6 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
 }
 
 /**
- * struct hop_cc_ways - functions that a connection switches between
- * @on: the congestion control; its init() starts the connection
- * @reno: the fallback
- * @asking: Reno until the peer's carrier has answered. It is not registered, and has the name of
- *	@on because nothing has fallen back yet: programs such as iperf3 read the name as soon as
- *	they have set it
- */
-struct hop_cc_ways {
-	const struct tcp_congestion_ops *on;
-	const struct tcp_congestion_ops *reno;
-	const struct tcp_congestion_ops *asking;
-};
-
-/**
  * enum hop_cc_peer - what a carrier knows of the peer
  * @HOP_CC_PEER_UNKNOWN: it was asked and has not answered
  * @HOP_CC_PEER_SUPPORTED: it takes part
@@ -173,58 +161,26 @@ enum hop_cc_peer {
 };
 
 /**
- * hop_cc_wait() - start a connection whose carrier has no flow
+ * hop_cc_repair_pkts() - bound a window by PRR's rule where losses are repaired
  * @sk: a TCP socket
- * @ways: functions to choose from
- * @peer: the carrier's answer
- *
- * Without memory there is no flow although the peer takes part: then the connection falls back.
- *
- * Context: socket lock held, in init().
- */
-static inline void hop_cc_wait(struct sock *sk, const struct hop_cc_ways *ways,
-			       enum hop_cc_peer peer)
-{
-	sock_owned_by_me(sk);
-	hop_stack_set_cc(sk, peer == HOP_CC_PEER_UNKNOWN ? ways->asking : ways->reno);
-}
-
-/**
- * hop_cc_choose() - choose the functions of a connection, after its carrier was asked
- * @sk: a TCP socket
- * @ways: functions to choose from
- * @peer: the carrier's answer
- *
- * Context: socket lock held, in pkts_acked() of @ways->asking; or to give up the law.
- */
-static inline void hop_cc_choose(struct sock *sk, const struct hop_cc_ways *ways,
-				 enum hop_cc_peer peer)
-{
-	sock_owned_by_me(sk);
-	if (peer == HOP_CC_PEER_UNSUPPORTED) {
-		hop_stack_set_cc(sk, ways->reno);
-		return;
-	}
-	hop_stack_set_cc(sk, peer == HOP_CC_PEER_SUPPORTED ? ways->on : ways->asking);
-}
-
-/**
- * hop_cc_repair_pkts() - bound a window during loss recovery by PRR's rule
- * @sk: a TCP socket
+ * @state: TCP_CA_*: its state, or in lost() the new one
  * @cwnd_pkts: the law's window, packets
  * @acked_pkts: packets that the current ACK delivered; 0 in lost()
  *
  * The stack applies PRR only to congestion controls without a cong_control(). If one of its timers
  * detects a loss, it retransmits before cong_control() runs: lost() sets this window, too.
  *
- * Context: socket lock held, in TCP_CA_Recovery or on the way to it.
- * Return: packets, at least 1.
+ * Context: socket lock held.
+ * Return: @cwnd_pkts, unless @state is TCP_CA_Recovery; packets, at least 1.
  */
-static inline u32 hop_cc_repair_pkts(struct sock *sk, u32 cwnd_pkts, u32 acked_pkts)
+static inline u32 hop_cc_repair_pkts(struct sock *sk, u8 state, u32 cwnd_pkts, u32 acked_pkts)
 {
-	const u32 most_pkts = hop_repair_pkts(sk, acked_pkts);
+	u32 most_pkts;
 
 	sock_owned_by_me(sk);
+	if (state != TCP_CA_Recovery)
+		return cwnd_pkts;
+	most_pkts = hop_repair_pkts(sk, acked_pkts);
 	return max(min(cwnd_pkts, most_pkts), hop_repair_least_pkts(tcp_sk(sk)));
 }
 
@@ -274,8 +230,9 @@ static inline bool hop_cc_is_asked(u32 ext, int attr)
 }
 
 /**
- * hop_cc_show() - fill in get_info()'s result
+ * hop_cc_show() - the rest of get_info()
  * @shown: the values
+ * @ext: what ss asks for
  * @attr: result: type of the attribute
  * @info: result: the attribute
  *
@@ -284,11 +241,13 @@ static inline bool hop_cc_is_asked(u32 ext, int attr)
  * values alone.
  *
  * Context: any. ss calls get_info() for sockets that a process may be using.
- * Return: bytes of the attribute.
+ * Return: bytes of the attribute; 0 if ss does not ask for it.
  */
-static inline size_t hop_cc_show(const struct hop_cc_shown *shown, int *attr,
+static inline size_t hop_cc_show(const struct hop_cc_shown *shown, u32 ext, int *attr,
 				 union tcp_cc_info *info)
 {
+	if (!hop_cc_is_asked(ext, INET_DIAG_BBRINFO))
+		return 0;
 	info->bbr = (struct tcp_bbr_info){
 		.bbr_bw_lo = (u32)shown->bytes_ps,
 		.bbr_bw_hi = shown->bytes_ps >> 32,
@@ -312,23 +271,16 @@ struct hop_cc_gain {
 
 #define HOP_CC_GAIN(ppm_) { .ppm = (ppm_), .value = HOP_WND_OF_PPM(ppm_) }
 
-/* proc_handler of a struct hop_cc_gain */
-static inline int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len,
-				  loff_t *pos)
-{
-	struct hop_cc_gain *gain = container_of(table->data, struct hop_cc_gain, ppm);
-	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
-
-	if (!err && write)
-		WRITE_ONCE(gain->value, hop_wnd_of_ppm(READ_ONCE(gain->ppm)));
-	return err;
-}
+int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos);
 
 /**
  * struct hop_cc - a congestion control as a module
  * @ops: its functions, which its users choose
  * @reno: the fallback, whose name includes the name of @ops; NULL: none. setsockopt() must accept
  *	the name that getsockopt() returns, so it is registered, too
+ * @asking: Reno until the peer's carrier has answered; NULL: it is not asked. It is not registered,
+ *	and has the name of @ops because nothing has fallen back yet: programs such as iperf3 read
+ *	the name as soon as they have set it
  * @hook: changes packets of its sockets; NULL: it does not
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
@@ -339,6 +291,7 @@ static inline int hop_cc_set_gain(compat_ctl_table *table, int write, void *buff
 struct hop_cc {
 	struct tcp_congestion_ops *ops;
 	struct tcp_congestion_ops *reno;
+	struct tcp_congestion_ops *asking;
 	const struct hop_hook_cc *hook;
 	unsigned int *net_id;
 	const struct ctl_table *knobs;
@@ -354,63 +307,112 @@ struct hop_cc {
 	.defaults	= &(defaults_),						\
 	.defaults_bytes	= sizeof(defaults_)
 
-/* Context: process. Return: 0, or the error of the registration. */
-static inline int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
-{
-	struct hop_sysctl *hs = net_generic(net, *cc->net_id);
-	int err;
+int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
+void hop_cc_leave_net(struct net *net, const struct hop_cc *cc);
+void hop_cc_stop_net(struct net *net, const struct hop_cc *cc);
+int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets);
+void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets);
 
-	memcpy(hs + 1, cc->defaults, cc->defaults_bytes);
-	err = hop_sysctl_start(net, hs, cc->knobs, cc->knob_count, hs);
-	if (err || !cc->hook)
-		return err;
-	err = hop_hook_start_cc(net, cc->hook);
-	if (err)
-		hop_sysctl_stop(hs);
-	return err;
+/**
+ * hop_cc_wait() - in init(): use Reno, since the carrier has no flow
+ * @sk: a TCP socket
+ * @cc: the congestion control
+ * @peer: the carrier's answer
+ *
+ * Without memory there is no flow although the peer takes part: then the connection falls back.
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_cc_wait(struct sock *sk, const struct hop_cc *cc, enum hop_cc_peer peer)
+{
+	sock_owned_by_me(sk);
+	hop_stack_set_cc(sk, peer == HOP_CC_PEER_UNKNOWN ? cc->asking : cc->reno);
 }
 
-/* Context: process. A grace period passes before the module's code is freed. */
-static inline void hop_cc_leave_net(struct net *net, const struct hop_cc *cc)
+/**
+ * hop_cc_choose() - in pkts_acked() of hop_cc.asking: choose by the carrier's answer
+ * @sk: a TCP socket
+ * @cc: the congestion control
+ * @peer: the carrier's answer
+ *
+ * Context: socket lock held.
+ * Return: true if the peer takes part: call init().
+ */
+static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum hop_cc_peer peer)
 {
-	if (cc->hook)
-		hop_hook_stop_cc(net, cc->hook);
+	sock_owned_by_me(sk);
+	hop_stack_bound_cwnd(sk);
+	if (peer != HOP_CC_PEER_UNKNOWN)
+		hop_stack_set_cc(sk, peer == HOP_CC_PEER_SUPPORTED ? cc->ops : cc->reno);
+	return peer == HOP_CC_PEER_SUPPORTED;
 }
 
-/* Context: process. */
-static inline void hop_cc_stop_net(struct net *net, const struct hop_cc *cc)
+/**
+ * HOP_CC_ASKING() - define the fallback, and Reno until the peer's carrier has answered
+ * @prefix: prefix of the names; prefix##_cc and prefix##_init() are the congestion control's
+ * @name_: name of the congestion control
+ * @ask: asks the carrier; its result has the values of enum hop_cc_peer
+ */
+#define HOP_CC_ASKING(prefix, name_, ask)					\
+	static void prefix##_pkts_acked(struct sock *sk, const struct ack_sample *sample) \
+	{									\
+		if (hop_cc_choose(sk, &prefix##_cc, (enum hop_cc_peer)ask(sk)))	\
+			prefix##_init(sk);					\
+	}									\
+	static struct tcp_congestion_ops prefix##_reno __read_mostly =		\
+		HOP_CC_RENO(name_ "-reno");					\
+	static struct tcp_congestion_ops prefix##_asking __read_mostly =	\
+		HOP_CC_RENO(name_, .pkts_acked = prefix##_pkts_acked)
+
+/* Context: any. Return: a hash of the peer's address. */
+static inline u32 hop_cc_peer_hash(const struct sock *sk)
 {
-	hop_sysctl_stop(net_generic(net, *cc->net_id));
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_hash(&sk->sk_v6_daddr);
+#endif
+	return (__force u32)sk->sk_daddr;
 }
 
-/* Context: process. Every socket that uses the module holds a reference, so no socket is left. */
-static inline void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets)
+/**
+ * struct hop_cc_memory - first member of what has no room in a socket's private data
+ * @rcu: dumps may be reading it when it is freed
+ */
+struct hop_cc_memory {
+	struct rcu_head rcu;
+};
+
+/**
+ * hop_cc_allocate() - in init(): get memory for what has no room in a socket's private data
+ * @sk: a TCP socket whose private data starts with the pointer
+ * @bytes: size of a structure that starts with a struct hop_cc_memory
+ *
+ * Context: socket lock held.
+ * Return: the memory, cleared; NULL if there is none, and the connection falls back.
+ */
+static inline void *hop_cc_allocate(struct sock *sk, size_t bytes)
 {
-	tcp_unregister_congestion_control(cc->ops);
-	if (cc->reno)
-		tcp_unregister_congestion_control(cc->reno);
-	unregister_pernet_subsys(nets);
+	void **memory = inet_csk_ca(sk);
+
+	sock_owned_by_me(sk);
+	WRITE_ONCE(*memory, kzalloc(bytes, GFP_ATOMIC));
+	return *memory;
 }
 
-/* Context: process. Return: 0, or the error of the registration. */
-static inline int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets)
+/**
+ * hop_cc_free() - in release(): undo hop_cc_allocate()
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_cc_free(struct sock *sk)
 {
-	int err = register_pernet_subsys(nets);
+	struct hop_cc_memory **memory = inet_csk_ca(sk), *was = *memory;
 
-	if (err)
-		return err;
-	if (cc->reno)
-		err = tcp_register_congestion_control(cc->reno);
-	if (err)
-		goto no_reno;
-	err = tcp_register_congestion_control(cc->ops);
-	if (!err)
-		return 0;
-	if (cc->reno)
-		tcp_unregister_congestion_control(cc->reno);
-no_reno:
-	unregister_pernet_subsys(nets);
-	return err;
+	sock_owned_by_me(sk);
+	WRITE_ONCE(*memory, NULL);
+	if (was)
+		kfree_rcu(was, rcu);
 }
 
 /**

@@ -71,15 +71,13 @@ static void aimd_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	const struct aimd_net *an = net_generic(sock_net(sk), aimd_net_id);
 	struct aimd_sock *as = inet_csk_ca(sk);
-	u32 cwnd_pkts;
+	const u8 state = inet_csk(sk)->icsk_ca_state;
 
 	aimd_receive(&as->v, clamp(rs->acked_sacked, 0, S16_MAX), aimd_delay_ns(sk, as, rs),
 		     READ_ONCE(an->knobs.target_us) * NSEC_PER_USEC,
 		     hop_round_ended(sk, rs, &as->round_end_pkts));
-	cwnd_pkts = hop_wnd_pkts(as->v.wnd, 1);
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		cwnd_pkts = hop_cc_repair_pkts(sk, cwnd_pkts, rs->acked_sacked);
-	aimd_set(sk, as, cwnd_pkts);
+	aimd_set(sk, as, hop_cc_repair_pkts(sk, state, hop_wnd_pkts(as->v.wnd, 1),
+					    rs->acked_sacked));
 }
 
 static void aimd_lost(struct sock *sk, u8 new_state)
@@ -90,7 +88,7 @@ static void aimd_lost(struct sock *sk, u8 new_state)
 		return;
 	aimd_lose(&as->v);
 	if (new_state == TCP_CA_Recovery)
-		aimd_set(sk, as, hop_cc_repair_pkts(sk, hop_wnd_pkts(as->v.wnd, 1), 0));
+		aimd_set(sk, as, hop_cc_repair_pkts(sk, new_state, hop_wnd_pkts(as->v.wnd, 1), 0));
 }
 
 static u32 aimd_undo_cwnd(struct sock *sk)

@@ -111,21 +111,13 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 	return pkts;
 }
 
-/* Once a round. */
-static void tcsig_find_line(const struct sock *sk, struct tcsig_sock *cs)
-{
-	const struct hop_speed speed = hop_sock_speed(sk);
-
-	cs->line_mbit = speed.limits ? speed.mbit : 0;
-}
-
 static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
 	const u64 line_bytes_ps =
 		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
-	const u32 mss_bytes = max_t(u32, tcp_sk(sk)->mss_cache, 1);
 
-	hop_stack_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, mss_bytes, rtt_us), line_bytes_ps);
+	hop_stack_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, hop_cc_mss_bytes(sk), rtt_us),
+			   line_bytes_ps);
 }
 
 /* Sets window, maximum GSO size and pacing rate from the algorithm's state. */
@@ -153,6 +145,15 @@ static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u8 state, 
 	tcsig_set_socket(sk, cs, hop_cc_repair_pkts(sk, state, cwnd_pkts, acked_pkts));
 }
 
+static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
+{
+	const struct hop_speed speed = hop_sock_speed(sk);
+
+	cs->line_mbit = speed.limits ? speed.mbit : 0;
+	if (cs->reported)
+		tcsig_note_round(sk, cs);
+}
+
 static void tcsig_init(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
@@ -167,9 +168,7 @@ static void tcsig_init(struct sock *sk)
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	hop_stack_start_pacing(sk);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
-	tcsig_find_line(sk, cs);
-	if (cs->reported)
-		tcsig_note_round(sk, cs);
+	tcsig_end_round(sk, cs);
 	tcsig_apply(sk, cs, TCP_CA_Open, 0);
 }
 
@@ -230,13 +229,6 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 		tcsig_choose_path(sk, cs, p->target_ns, a, round_least_ns, turned);
 }
 
-static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
-{
-	tcsig_find_line(sk, cs);
-	if (cs->reported)
-		tcsig_note_round(sk, cs);
-}
-
 /* Return: true if an ACK with a hop's signals changes neither window nor path. */
 static bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 {
@@ -253,7 +245,7 @@ static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
 	trace_csig_ack(sk, a, cs);
 }
 
-/* Inlined twice: for a hop's delay the law is shorter than for a whole path's. */
+/* @hop: by a hop's delay, not the whole path's */
 static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
 			     const struct tcsig_ack *a, bool hop)
 {
@@ -270,12 +262,6 @@ static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
 		trace_csig_enter(sk, &cs->v, false);
 	if (hop)
 		tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
-}
-
-static void tcsig_receive_path(struct sock *sk, struct tcsig_sock *cs,
-			       const struct tcsig_ack *a)
-{
-	tcsig_receive_by(sk, cs, a, false);
 }
 
 static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
@@ -300,22 +286,8 @@ static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
 		a.has_free = false;
 	if (cs->hop && tcsig_passes(cs, &a))
 		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, TCSIG_WND_MIN, &a));
-	else if (cs->hop)
-		tcsig_receive_by(sk, cs, &a, true);
 	else
-		tcsig_receive_path(sk, cs, &a);
-}
-
-/*
- * The carrier did not know if the peer supports CSIG: the handshake was not complete, or this
- * congestion control was chosen after it. The algorithm continues with its current window.
- */
-static void tcsig_start(struct sock *sk, struct tcsig_sock *cs)
-{
-	cs->early = !tcsig_open(sk, cs);
-	if (!cs->reported)
-		return;
-	tcsig_note_round(sk, cs);
+		tcsig_receive_by(sk, cs, &a, cs->hop);
 }
 
 /*
@@ -338,8 +310,15 @@ static void tcsig_acked(struct sock *sk, const struct rate_sample *rs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	cs->busy_us = tp->tcp_mstamp;
-	if (cs->early && sk->sk_state != TCP_SYN_SENT)
-		tcsig_start(sk, cs);
+	/*
+	 * The handshake was not complete, or CSIG was chosen after it: the carrier may know the
+	 * peer now. The algorithm continues with its current window.
+	 */
+	if (cs->early && sk->sk_state != TCP_SYN_SENT) {
+		cs->early = !tcsig_open(sk, cs);
+		if (cs->reported)
+			tcsig_note_round(sk, cs);
+	}
 	tcsig_receive_ack(sk, cs, rs);
 	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);

@@ -73,6 +73,7 @@ struct hpccpp_net {
  * @fresh: no data was sent yet
  * @asked_seldom: int_ask.seldom of the last request
  * @held: hpccpp_is_held() when the socket was set
+ * @hosts_limit: nothing limited the flow then but its hosts: see hop_burst_pkts()
  */
 struct hpccpp_law {
 	struct hop_cc_memory memory;
@@ -102,6 +103,7 @@ struct hpccpp_law {
 	bool fresh;
 	bool asked_seldom;
 	bool held;
+	bool hosts_limit;
 };
 
 /* Dumps read @law without the socket lock, and may find that it was freed. */
@@ -121,16 +123,6 @@ static_assert((int)INT_PEER_UNSUPPORTED == (int)HOP_CC_PEER_UNSUPPORTED);
 
 /* Protects the starting flows of all network namespaces. */
 static DEFINE_SPINLOCK(hpccpp_start_lock);
-
-static struct hpccpp_net *hpccpp_net(const struct sock *sk)
-{
-	return net_generic(sock_net(sk), hpccpp_net_id);
-}
-
-static u32 hpccpp_mss_bytes(const struct sock *sk)
-{
-	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
-}
 
 /*
  * The line rate is that of the sysctl, otherwise the application's limit, the device's rate or the
@@ -247,16 +239,6 @@ static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, enum hop_path pa
 	hop_stack_set_burst(sk, sk_can_gso(sk) ? min(pkts, max_pkts) : 1);
 }
 
-/* Return: true if nothing limits the flow but its hosts: see hop_burst_pkts(). */
-static bool hpccpp_hosts_limit(const struct sock *sk, const struct hpccpp_law *law)
-{
-	const enum hop_path path = hpccpp_path(&law->v, &law->p);
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return path == HOP_PATH_IDLE &&
-	       hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));
-}
-
 /*
  * Return: true if a single packet is in flight, the window has no room for another, and the peer
  * may delay its ACK: see hpccpp_cwnd_pkts().
@@ -271,22 +253,23 @@ static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
 /* Line 27: sets window, pacing rate and limit of bursts. */
 static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
-	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), mss_bytes = hpccpp_mss_bytes(sk);
-	const enum hop_path path = hpccpp_path(&law->v, &law->p);
-	const u32 wire_bytes = hop_wire_bytes(sk);
+	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), wire_bytes = hop_wire_bytes(sk);
 	const bool held = hpccpp_is_held(sk, hs, wnd_bytes, wire_bytes);
+	const enum hop_path path = hpccpp_path(&law->v, &law->p);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 bytes_ps;
 
-	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, mss_bytes, wire_bytes);
-	bytes_ps = min_t(u64, bytes_ps, READ_ONCE(sk->sk_max_pacing_rate));
+	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hop_cc_mss_bytes(sk), wire_bytes);
+	bytes_ps = hop_stack_set_pace(sk, bytes_ps, U64_MAX);
 	law->cwnd_pkts = hop_stack_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
 								 wire_bytes, held));
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
-	hop_stack_set_pace(sk, bytes_ps, U64_MAX);
 	law->held = held;
 	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
+	law->hosts_limit = path == HOP_PATH_IDLE &&
+			   hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));
 }
 
 /*
@@ -313,7 +296,7 @@ static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
 		.max_stage = law->p.max_stage,
 		.flows = hpccpp_flows(law),
 		.kind = READ_ONCE(law->net->answer),
-		.seldom = hpccpp_hosts_limit(sk, law),
+		.seldom = law->hosts_limit,
 	};
 
 	law->asked_kind = ask.kind;
@@ -330,28 +313,26 @@ static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 			       struct hpccpp_law *law, bool changed)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
-	bool seldom;
 
 	hpccpp_set(sk, hs, law);
-	seldom = hpccpp_hosts_limit(sk, law);
 	if (changed) {
 		hpccpp_ask(sk, law);
-	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != seldom) {
+	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != law->hosts_limit) {
 		law->asked_wnd_bytes = wnd_bytes;
-		law->asked_seldom = seldom;
-		nint_flow_ask_window(hs->flow, wnd_bytes, seldom);
+		law->asked_seldom = law->hosts_limit;
+		nint_flow_ask_window(hs->flow, wnd_bytes, law->hosts_limit);
 	}
 }
 
 /* Return: which one this is of the flows that start to the peer at the same time, from 1. */
-static u32 hpccpp_count_start(const struct sock *sk, u32 t_ns)
+static u32 hpccpp_count_start(const struct sock *sk, const struct hpccpp_law *law)
 {
-	struct hpccpp_net *hn = hpccpp_net(sk);
-	u32 peer = hop_cc_peer_hash(sk), flows;
+	const u32 peer = hop_cc_peer_hash(sk);
+	u32 flows;
 
 	spin_lock_bh(&hpccpp_start_lock);
-	flows = hpccpp_join_start(&hn->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer, t_ns,
-				  ktime_get_ns());
+	flows = hpccpp_join_start(&law->net->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer,
+				  law->p.t_ns, ktime_get_ns());
 	spin_unlock_bh(&hpccpp_start_lock);
 	return flows;
 }
@@ -377,7 +358,7 @@ static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
 	if (!law->fresh)
-		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law->p.t_ns),
+		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law),
 				   hop_wire_bytes(sk));
 	hpccpp_set(sk, hs, law);
 	hpccpp_ask(sk, law);
@@ -409,7 +390,7 @@ static void hpccpp_init(struct sock *sk)
 		hop_cc_wait(sk, &hpccpp_cc, (enum hop_cc_peer)nint_flow_negotiate(sk));
 		return;
 	}
-	law->net = hpccpp_net(sk);
+	law->net = net_generic(sock_net(sk), hpccpp_net_id);
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
 	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
@@ -477,18 +458,9 @@ static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
 	if (!tp->srtt_us)
 		return;
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
-	bytes_ps = (u64)hop_cwnd_pkts(tp) * hpccpp_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
+	bytes_ps = (u64)hop_cwnd_pkts(tp) * hop_cc_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
 	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
 	hop_stack_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
-}
-
-/* The peer does not answer: Reno from now on, or as before. */
-static void hpccpp_go_reno(struct sock *sk, struct hpccpp_law *law,
-			   const struct rate_sample *rs)
-{
-	if (!law->reno)
-		hpccpp_begin_reno(sk, law);
-	hpccpp_run_reno(sk, law, rs);
 }
 
 /* Chooses another hash and so, where paths are chosen by hashes, another path. */
@@ -537,13 +509,6 @@ static void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 	law->p_is_old = true;
 }
 
-/* The RTT of a packet with shorter queues than all before is closer to T. */
-static void hpccpp_look_at_queues(const struct sock *sk, struct hpccpp_law *law)
-{
-	if (hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), &law->answer))
-		law->p_is_old = true;
-}
-
 /* Makes room in data for the records of all hops. */
 static void hpccpp_grow_header(struct sock *sk)
 {
@@ -555,18 +520,6 @@ static void hpccpp_grow_header(struct sock *sk)
 	hop_shim_release(sk, hs->ext_hdr_bytes);
 	hop_shim_reserve(sk, bytes);
 	hs->ext_hdr_bytes = bytes;
-}
-
-/*
- * Only the first answer from a path tells of more hops than any before, except for answers without
- * all records.
- */
-static void hpccpp_look_at_hops(struct sock *sk, struct hpccpp_law *law)
-{
-	if (law->answer.hops <= law->hops_max)
-		return;
-	law->hops_max = law->answer.hops;
-	hpccpp_grow_header(sk);
 }
 
 /* The rate of the path's slowest port, as far as it is trusted. */
@@ -615,16 +568,18 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 	law->p_is_old = true;
 }
 
-/* For an answer that is the first from a path, or does not have all records. */
-static void hpccpp_look_at_path(struct sock *sk, struct hpccpp_law *law,
-				enum hpcc_received received)
+/*
+ * For an answer that is the first from a path, or does not have all records: only such answers tell
+ * of more hops than any before. The carrier may have given up the headers that data has room for.
+ */
+static void hpccpp_enter_path(struct sock *sk, struct hpccpp_law *law, enum hpcc_received received)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
 
-	hpccpp_look_at_hops(sk, law);
-	/* The carrier may have given up the headers that the room in data is for. */
-	if (nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
+	if (law->answer.hops > law->hops_max ||
+	    nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
 		hpccpp_grow_header(sk);
+	law->hops_max = max(law->hops_max, law->answer.hops);
 	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_measure_ports(sk, law);
 }
@@ -644,13 +599,15 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	enum hpcc_received received;
 	u64 bytes_ps;
 
-	if (law->least.queues_ns)
-		hpccpp_look_at_queues(sk, law);
+	/* The RTT of a packet with shorter queues than all before is closer to T. */
+	if (law->least.queues_ns &&
+	    hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), a))
+		law->p_is_old = true;
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
 	if (received > HPCC_RECEIVED_SAME || a->kind != INT_ANSWER_RECORDS)
-		hpccpp_look_at_path(sk, law, received);
+		hpccpp_enter_path(sk, law, received);
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
 	if (bytes_ps != law->path_bytes_ps && a->kind == INT_ANSWER_RECORDS &&
 	    received != HPCC_RECEIVED_NOTHING)
@@ -682,7 +639,9 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	if (!law->reno)
 		poll = nint_flow_poll(hs->flow, &law->answer);
 	if (poll == INT_POLL_UNSUPPORTED) {
-		hpccpp_go_reno(sk, law, rs);
+		if (!law->reno)
+			hpccpp_begin_reno(sk, law);
+		hpccpp_run_reno(sk, law, rs);
 		return;
 	}
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
@@ -696,9 +655,8 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_bound(&law->v, &law->p);
 	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
 	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
-	    law->cwnd_pkts <= 2) {
+	    law->cwnd_pkts <= 2)
 		hpccpp_set_and_ask(sk, hs, law, changed);
-	}
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, rs->acked_sacked);
 }

@@ -69,11 +69,6 @@ static const struct hop_cc txcp_cc;
 static_assert((int)XCP_PEER_SUPPORTED == (int)HOP_CC_PEER_SUPPORTED);
 static_assert((int)XCP_PEER_UNSUPPORTED == (int)HOP_CC_PEER_UNSUPPORTED);
 
-static u32 txcp_mss_bytes(const struct sock *sk)
-{
-	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
-}
-
 static struct txcp_line txcp_line_of(const struct sock *sk, const struct txcp_sock *xs,
 				     u64 throughput_bytes_ps)
 {
@@ -226,7 +221,7 @@ static void txcp_init(struct sock *sk)
 	/* A connection that switches to XCP after it has sent data keeps its window. */
 	cwnd_pkts = tp->data_segs_out ? tcp_snd_cwnd(tp) :
 		    min(tcp_snd_cwnd(tp), XCP_INIT_PKTS);
-	txcp_start(&xs->v, (u64)cwnd_pkts * txcp_mss_bytes(sk), txcp_mss_bytes(sk));
+	txcp_start(&xs->v, (u64)cwnd_pkts * hop_cc_mss_bytes(sk), hop_cc_mss_bytes(sk));
 	xs->v.rtt_us = min(tp->srtt_us >> 3, XCP_RTT_MAX_US);
 	xs->round_end_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
@@ -234,7 +229,7 @@ static void txcp_init(struct sock *sk)
 	xs->speed = hop_sock_speed(sk);
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	xs->paces = hop_stack_start_pacing(sk);
-	txcp_apply(sk, xs, txcp_mss_bytes(sk));
+	txcp_apply(sk, xs, hop_cc_mss_bytes(sk));
 }
 
 /* Restore the socket's state for the next congestion control. */
@@ -282,7 +277,7 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 	enum txcp_loss loss = txcp_loss_of(sk, xs);
-	u32 mss_bytes = txcp_mss_bytes(sk);
+	u32 mss_bytes = hop_cc_mss_bytes(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
@@ -360,7 +355,7 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 
 static void txcp_acked(struct sock *sk, const struct rate_sample *rs)
 {
-	const u32 mss_bytes = txcp_mss_bytes(sk);
+	const u32 mss_bytes = hop_cc_mss_bytes(sk);
 	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
 	bool una_moved;
@@ -398,7 +393,7 @@ static void txcp_resume(struct sock *sk)
 	changed = txcp_end_silence(&xs->v);
 	if (idle_us < xs->v.rtt_us && !changed)
 		return;
-	mss_bytes = txcp_mss_bytes(sk);
+	mss_bytes = hop_cc_mss_bytes(sk);
 	txcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->speed = hop_sock_speed(sk);
 	txcp_apply(sk, xs, mss_bytes);

@@ -364,6 +364,13 @@ static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum 
 	static struct tcp_congestion_ops prefix##_asking __read_mostly =	\
 		HOP_CC_RENO(name_, .pkts_acked = prefix##_pkts_acked)
 
+/* Context: socket lock held. Return: payload of a full packet, at least 1. */
+static inline u32 hop_cc_mss_bytes(const struct sock *sk)
+{
+	sock_owned_by_me(sk);
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
 /* Context: any. Return: a hash of the peer's address. */
 static inline u32 hop_cc_peer_hash(const struct sock *sk)
 {

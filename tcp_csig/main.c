@@ -472,15 +472,13 @@ static const struct hop_cc_law tcsig_law = {
 
 HOP_CC_LAW(tcsig, tcsig_law)
 
-static struct tcp_congestion_ops tcsig __read_mostly = {
-	.init		= tcsig_init,
+static struct tcp_congestion_ops tcsig_ops __read_mostly = {
 	.release	= tcsig_release,
 	.ssthresh	= tcsig_ssthresh,
 	.undo_cwnd	= tcsig_undo_cwnd,
 	.get_info	= tcsig_get_info,
 	.min_tso_segs	= tcsig_min_tso_segs,
-	.name		= "csig",
-	HOP_CC_LAW_OPS(tcsig),
+	HOP_CC_LAW_OPS(tcsig, "csig"),
 };
 
 /* The bounds are only checked here. */
@@ -514,12 +512,6 @@ static const struct tcsig_knobs tcsig_defaults = {
 	.idle_rounds = TCSIG_IDLE_DEFAULT_ROUNDS,
 };
 
-static const struct hop_cc tcsig_cc = {
-	.ops		= &tcsig,
-	.net_id		= &tcsig_net_id,
-	HOP_CC_KNOBS(tcsig_table, tcsig_defaults),
-};
-
-HOP_CC_MODULE(tcsig, tcsig_cc, struct tcsig_net, struct tcsig_sock);
+HOP_CC_MODULE(tcsig);
 
 MODULE_DESCRIPTION("Congestion control by CSIG (draft-ravi-ippm-csig-01)");

@@ -279,16 +279,14 @@ static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
 	return sizeof(info->dctcp);
 }
 
-static struct tcp_congestion_ops dctcp_ms __read_mostly = {
-	.init		= dctcp_init,
+static struct tcp_congestion_ops dctcp_ops __read_mostly = {
 	.in_ack_event	= dctcp_in_ack_event,
 	.ssthresh	= dctcp_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= dctcp_undo_cwnd,
 	.get_info	= dctcp_get_info,
 	.flags		= TCP_CONG_NEEDS_ECN,
-	.name		= "dctcp_ms",
-	HOP_CC_EVENTS_OPS(dctcp),
+	HOP_CC_EVENTS_OPS(dctcp, "dctcp_ms"),
 };
 
 static struct tcp_congestion_ops dctcp_reno __read_mostly =
@@ -302,13 +300,6 @@ static const struct ctl_table dctcp_table[] = {
 
 static const struct dctcp_knobs dctcp_defaults = { .rtt_max_us = DCTCP_RTT_DEFAULT_US };
 
-static const struct hop_cc dctcp_cc = {
-	.ops		= &dctcp_ms,
-	.reno		= &dctcp_reno,
-	.net_id		= &dctcp_net_id,
-	HOP_CC_KNOBS(dctcp_table, dctcp_defaults),
-};
-
-HOP_CC_MODULE(dctcp, dctcp_cc, struct dctcp_net, struct dctcp_sock);
+HOP_CC_MODULE(dctcp, .reno = &dctcp_reno);
 
 MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");

@@ -751,14 +751,12 @@ static const struct hop_cc_law hpccpp_law_ops = {
 
 HOP_CC_LAW(hpccpp, hpccpp_law_ops)
 
-static struct tcp_congestion_ops hpccpp __read_mostly = {
-	.init		= hpccpp_init,
+static struct tcp_congestion_ops hpccpp_ops __read_mostly = {
 	.release	= hpccpp_release,
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= hpccpp_undo_cwnd,
 	.get_info	= hpccpp_get_info,
-	.name		= "hpccpp",
-	HOP_CC_LAW_OPS(hpccpp),
+	HOP_CC_LAW_OPS(hpccpp, "hpccpp"),
 };
 
 HOP_CC_ASKING(hpccpp, "hpccpp", nint_flow_negotiate);
@@ -806,14 +804,6 @@ static const struct hpccpp_config hpccpp_defaults = {
 	.flows = HPCCPP_FLOWS_DEFAULT,
 };
 
-static const struct hop_cc hpccpp_cc = {
-	.ops		= &hpccpp,
-	.reno		= &hpccpp_reno,
-	.asking		= &hpccpp_asking,
-	.net_id		= &hpccpp_net_id,
-	HOP_CC_KNOBS(hpccpp_table, hpccpp_defaults),
-};
-
-HOP_CC_MODULE(hpccpp, hpccpp_cc, struct hpccpp_net, struct hpccpp_sock);
+HOP_CC_MODULE(hpccpp, .reno = &hpccpp_reno, .asking = &hpccpp_asking);
 
 MODULE_DESCRIPTION("HPCC++ sender (draft-miao-rtgwg-hpccplus-00)");

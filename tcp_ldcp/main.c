@@ -17,7 +17,7 @@
 #define LDCP_TIMEOUTS_MAX	3
 
 static unsigned int ldcp_net_id;
-static struct tcp_congestion_ops ldcp, ldcp_reno;
+static struct tcp_congestion_ops ldcp_ops, ldcp_reno;
 
 struct ldcp_net *ldcp_net(const struct net *net)
 {
@@ -26,7 +26,7 @@ struct ldcp_net *ldcp_net(const struct net *net)
 
 static bool ldcp_is(const struct sock *sk)
 {
-	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp;
+	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_ops;
 }
 
 /*
@@ -390,8 +390,7 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 	return hop_cc_show(&shown, ext, attr, info);
 }
 
-static struct tcp_congestion_ops ldcp __read_mostly = {
-	.init		= ldcp_init,
+static struct tcp_congestion_ops ldcp_ops __read_mostly = {
 	.release	= ldcp_release,
 	.in_ack_event	= ldcp_in_ack_event,
 	/* The stack requires a value, but ldcp_acked() ignores it. */
@@ -399,15 +398,14 @@ static struct tcp_congestion_ops ldcp __read_mostly = {
 	.undo_cwnd	= ldcp_undo_cwnd,
 	.get_info	= ldcp_get_info,
 	.flags		= TCP_CONG_NEEDS_ECN,
-	.name		= "ldcp",
-	HOP_CC_LAW_OPS(ldcp),
+	HOP_CC_LAW_OPS(ldcp, "ldcp"),
 };
 
 static struct tcp_congestion_ops ldcp_reno __read_mostly =
 	HOP_CC_RENO("ldcp-reno", .get_info = ldcp_get_info);
 
 static const struct hop_hook_cc ldcp_hook = {
-	.ops	= { &ldcp, &ldcp_reno },
+	.ops	= { &ldcp_ops, &ldcp_reno },
 	.output	= ldcp_output,
 };
 
@@ -439,14 +437,6 @@ static const struct ldcp_knobs ldcp_defaults = {
 	.ack_pkts = 1,
 };
 
-static const struct hop_cc ldcp_cc = {
-	.ops		= &ldcp,
-	.reno		= &ldcp_reno,
-	.hook		= &ldcp_hook,
-	.net_id		= &ldcp_net_id,
-	HOP_CC_KNOBS(ldcp_table, ldcp_defaults),
-};
-
-HOP_CC_MODULE(ldcp, ldcp_cc, struct ldcp_net, struct ldcp_sock);
+HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .hook = &ldcp_hook);
 
 MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");

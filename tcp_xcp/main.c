@@ -63,7 +63,7 @@ struct txcp_net {
 };
 
 static unsigned int txcp_net_id;
-static struct tcp_congestion_ops xcp, txcp_reno;
+static struct tcp_congestion_ops txcp_ops, txcp_reno;
 static const struct hop_cc txcp_cc;
 
 static_assert((int)XCP_PEER_SUPPORTED == (int)HOP_CC_PEER_SUPPORTED);
@@ -470,7 +470,7 @@ static size_t txcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 	const struct txcp_sock *xs = inet_csk_ca(sk);
 	struct hop_cc_shown shown = {};
 
-	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &xcp) {
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &txcp_ops) {
 		const s64 demand_bytes_ps = hop_peek(xs->demand_bytes_ps);
 		const s64 feedback_bytes_ps = hop_peek(xs->feedback_bytes_ps);
 
@@ -493,14 +493,12 @@ static const struct hop_cc_law txcp_law = {
 
 HOP_CC_LAW(txcp, txcp_law)
 
-static struct tcp_congestion_ops xcp __read_mostly = {
-	.init		= txcp_init,
+static struct tcp_congestion_ops txcp_ops __read_mostly = {
 	.release	= txcp_release,
 	.ssthresh	= txcp_ssthresh,
 	.undo_cwnd	= txcp_undo_cwnd,
 	.get_info	= txcp_get_info,
-	.name		= "xcp",
-	HOP_CC_LAW_OPS(txcp),
+	HOP_CC_LAW_OPS(txcp, "xcp"),
 };
 
 HOP_CC_ASKING(txcp, "xcp", nxcp_flow_ask);
@@ -513,14 +511,6 @@ static const struct ctl_table txcp_table[] = {
 
 static const struct txcp_knobs txcp_defaults = { .loss = XCP_LOSS_RENO };
 
-static const struct hop_cc txcp_cc = {
-	.ops		= &xcp,
-	.reno		= &txcp_reno,
-	.asking		= &txcp_asking,
-	.net_id		= &txcp_net_id,
-	HOP_CC_KNOBS(txcp_table, txcp_defaults),
-};
-
-HOP_CC_MODULE(txcp, txcp_cc, struct txcp_net, struct txcp_sock);
+HOP_CC_MODULE(txcp, .reno = &txcp_reno, .asking = &txcp_asking);
 
 MODULE_DESCRIPTION("XCP sender (draft-falk-xcp-spec-00)");

@@ -6,7 +6,7 @@
  *	struct hop_cc_law	functions that TCP's events lead to
  *	struct hop_cc		knobs and their defaults, the fallback, and hooks if it has any
  *	HOP_CC_LAW()		the functions of TCP's interface around the law
- *	HOP_CC_MODULE()		registration, and the knobs of each network namespace
+ *	HOP_CC_MODULE()		struct hop_cc, registration, and the knobs of each netns
  *
  * The law is constant and the functions below are inline, so the compiler calls the law's functions
  * directly: no call is indirect where an ACK is processed.
@@ -128,14 +128,16 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
 	HOP_CC_EVENTS(prefix, law)
 
 /* Members of struct tcp_congestion_ops, with the functions of HOP_CC_EVENTS() or HOP_CC_LAW(). */
-#define HOP_CC_EVENTS_OPS(prefix)						\
+#define HOP_CC_EVENTS_OPS(prefix, name_)					\
+	.init		= prefix##_init,					\
+	.name		= name_,						\
 	compat_cc_events(prefix##_cwnd_event, prefix##_tx_start),		\
 	.set_state	= prefix##_set_state,					\
 	.owner		= THIS_MODULE
 
-#define HOP_CC_LAW_OPS(prefix)							\
+#define HOP_CC_LAW_OPS(prefix, name_)						\
 	.cong_control	= compat_cong_control(prefix##_cong_control),		\
-	HOP_CC_EVENTS_OPS(prefix)
+	HOP_CC_EVENTS_OPS(prefix, name_)
 
 /* The stack's Reno under a name of its own, which getsockopt() and ss show. */
 #define HOP_CC_RENO(name_, ...) {						\
@@ -300,13 +302,6 @@ struct hop_cc {
 	size_t defaults_bytes;
 };
 
-/* Members of struct hop_cc: sysctls, with an empty entry at the end, and their defaults. */
-#define HOP_CC_KNOBS(table, defaults_)						\
-	.knobs		= (table),						\
-	.knob_count	= ARRAY_SIZE(table) - 1,				\
-	.defaults	= &(defaults_),						\
-	.defaults_bytes	= sizeof(defaults_)
-
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
 void hop_cc_leave_net(struct net *net, const struct hop_cc *cc);
 void hop_cc_stop_net(struct net *net, const struct hop_cc *cc);
@@ -423,41 +418,51 @@ static inline void hop_cc_free(struct sock *sk)
 }
 
 /**
- * HOP_CC_MODULE() - define the start and the end of a congestion control's module
- * @prefix: prefix of the functions' names
- * @cc: a constant struct hop_cc
- * @net_type: type of its state in a network namespace
- * @sock_type: type of its state in a socket
+ * HOP_CC_MODULE() - define a congestion control as a module
+ * @prefix: prefix of the names: struct prefix##_net and prefix##_sock are its states in a network
+ *	namespace and in a socket, prefix##_ops its functions, prefix##_table its sysctls,
+ *	prefix##_defaults their values
+ *
+ * Other arguments are members of struct hop_cc that it has.
  */
-#define HOP_CC_MODULE(prefix, cc, net_type, sock_type)				\
+#define HOP_CC_MODULE(prefix, ...)						\
+	static const struct hop_cc prefix##_cc = {				\
+		.ops		= &prefix##_ops,				\
+		.net_id		= &prefix##_net_id,				\
+		.knobs		= prefix##_table,				\
+		.knob_count	= ARRAY_SIZE(prefix##_table) - 1,		\
+		.defaults	= &prefix##_defaults,				\
+		.defaults_bytes	= sizeof(prefix##_defaults),			\
+		__VA_ARGS__							\
+	};									\
 	static int __net_init prefix##_net_init(struct net *net)		\
 	{									\
-		return hop_cc_start_net(net, &(cc));				\
+		return hop_cc_start_net(net, &prefix##_cc);			\
 	}									\
 	static void __net_exit prefix##_net_pre_exit(struct net *net)		\
 	{									\
-		hop_cc_leave_net(net, &(cc));					\
+		hop_cc_leave_net(net, &prefix##_cc);				\
 	}									\
 	static void __net_exit prefix##_net_exit(struct net *net)		\
 	{									\
-		hop_cc_stop_net(net, &(cc));					\
+		hop_cc_stop_net(net, &prefix##_cc);				\
 	}									\
 	static struct pernet_operations prefix##_net_ops = {			\
 		.init		= prefix##_net_init,				\
 		.pre_exit	= prefix##_net_pre_exit,			\
 		.exit		= prefix##_net_exit,				\
 		.id		= &prefix##_net_id,				\
-		.size		= sizeof(net_type),				\
+		.size		= sizeof(struct prefix##_net),			\
 	};									\
 	static int __init prefix##_register(void)				\
 	{									\
-		BUILD_BUG_ON(offsetof(net_type, sysctl));			\
-		BUILD_BUG_ON(sizeof(sock_type) > ICSK_CA_PRIV_SIZE);		\
-		return hop_cc_register(&(cc), &prefix##_net_ops);		\
+		BUILD_BUG_ON(offsetof(struct prefix##_net, sysctl));		\
+		BUILD_BUG_ON(sizeof(struct prefix##_sock) > ICSK_CA_PRIV_SIZE);	\
+		return hop_cc_register(&prefix##_cc, &prefix##_net_ops);	\
 	}									\
 	static void __exit prefix##_unregister(void)				\
 	{									\
-		hop_cc_unregister(&(cc), &prefix##_net_ops);			\
+		hop_cc_unregister(&prefix##_cc, &prefix##_net_ops);		\
 	}									\
 	module_init(prefix##_register);						\
 	module_exit(prefix##_unregister);					\

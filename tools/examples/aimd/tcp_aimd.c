@@ -103,13 +103,11 @@ static const struct hop_cc_law aimd_law = { .ack = aimd_acked, .lost = aimd_lost
 
 HOP_CC_LAW(aimd, aimd_law)
 
-static struct tcp_congestion_ops aimd __read_mostly = {
-	.init		= aimd_init,
+static struct tcp_congestion_ops aimd_ops __read_mostly = {
 	.release	= aimd_release,
 	.ssthresh	= tcp_reno_ssthresh,
 	.undo_cwnd	= aimd_undo_cwnd,
-	.name		= "aimd",
-	HOP_CC_LAW_OPS(aimd),
+	HOP_CC_LAW_OPS(aimd, "aimd"),
 };
 
 static const struct ctl_table aimd_table[] = {
@@ -120,12 +118,6 @@ static const struct ctl_table aimd_table[] = {
 
 static const struct aimd_knobs aimd_defaults = { .target_us = 50 };
 
-static const struct hop_cc aimd_cc = {
-	.ops		= &aimd,
-	.net_id		= &aimd_net_id,
-	HOP_CC_KNOBS(aimd_table, aimd_defaults),
-};
-
-HOP_CC_MODULE(aimd, aimd_cc, struct aimd_net, struct aimd_sock);
+HOP_CC_MODULE(aimd);
 
 MODULE_DESCRIPTION("AIMD over CSIG's delay, an example");

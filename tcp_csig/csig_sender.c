@@ -141,8 +141,6 @@
  * of 20 us are 390 Gbit/s.
  */
 #define TCSIG_GROWTH_MAX	64U
-/* If it does, a window is at most two RTTs of the device's rate. */
-#define TCSIG_LINE_RTTS		2U
 /* 2^38 bytes are more than the largest window of the smallest packets. */
 #define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
 /* A round trip with all delays above the target counts as this many with a queue below it. */
@@ -590,12 +588,6 @@ static bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params 
 	return p->long_rtt_ns && !v->guess && !v->undo_cw;
 }
 
-bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a, u64 target_ns)
-{
-	return !a->limited && v->stage == TCSIG_STEADY &&
-	       (!a->has_delay || a->delay_ns <= target_ns);
-}
-
 bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least, const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
@@ -627,12 +619,6 @@ bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const str
 	if (a->has_share && !v->cut)
 		tcsig_receive_share(v, p, a);
 	return turned;
-}
-
-void tcsig_bound(struct tcsig_vars *v, u64 line)
-{
-	if (line)
-		v->cw = min(v->cw, max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
 }
 
 /*

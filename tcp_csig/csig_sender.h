@@ -36,6 +36,9 @@
 /* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 
+/* If the sender's device reports its rate, a window is at most two RTTs of it. */
+#define TCSIG_LINE_RTTS		2U
+
 /* A burst that meets a queue is sent in half the target at the flow's own rate, at least two. */
 #define TCSIG_BURST_SHIFT	1
 #define TCSIG_BURST_MIN_PKTS	2U
@@ -374,7 +377,12 @@ static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
  *
  * Return: true if the result depends on no parameter but the minimum window.
  */
-bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a, u64 target_ns);
+static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a,
+				  u64 target_ns)
+{
+	return !a->limited && v->stage == TCSIG_STEADY &&
+	       (!a->has_delay || a->delay_ns <= target_ns);
+}
 
 /**
  * tcsig_receive_quiet() - process an ACK that changes no window
@@ -420,7 +428,11 @@ void tcsig_undo(struct tcsig_vars *v);
  * A sender whose own device is the bottleneck has one RTT of its rate in flight, and in slow start
  * a window of up to two.
  */
-void tcsig_bound(struct tcsig_vars *v, u64 line);
+static inline void tcsig_bound(struct tcsig_vars *v, u64 line)
+{
+	if (line)
+		v->cw = min(v->cw, max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
+}
 
 /**
  * tcsig_pace_bytes_ps() - pacing rate of a window

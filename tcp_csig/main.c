@@ -18,13 +18,13 @@ static struct tcsig_net *tcsig_net(const struct net *net)
 	return net_generic(net, tcsig_net_id);
 }
 
-static struct tcsig_params tcsig_path_params(struct tcsig_sock *cs)
+static void tcsig_path_params(struct tcsig_sock *cs, struct tcsig_params *p)
 {
 	const struct tcsig_knobs *k = &cs->net->knobs;
 	const u64 target_ns = tcsig_e2e_target_ns(READ_ONCE(k->e2e_target_ns),
 						  tcsig_round_small(&cs->v));
 
-	return (struct tcsig_params){
+	*p = (struct tcsig_params){
 		.target_ns = tcsig_jitter_target_ns(target_ns, cs->jitter_ns),
 		.ai = READ_ONCE(k->ai.value),
 		.least = TCSIG_E2E_WND_MIN,
@@ -62,7 +62,8 @@ static void tcsig_find_period(const struct tcsig_sock *cs)
 	reported->round_cw = 0;
 }
 
-static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs)
+static void tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs,
+			     struct tcsig_params *p)
 {
 	struct tcsig_reported *reported = cs->reported;
 	const struct tcsig_knobs *k = &cs->net->knobs;
@@ -72,7 +73,7 @@ static struct tcsig_params tcsig_hop_params(const struct sock *sk, const struct 
 		tcsig_find_period(cs);
 	target_ns = tcsig_hop_target_ns(READ_ONCE(k->target_ns), reported->period_ns,
 					(u64)reported->round_rtt_us * NSEC_PER_USEC);
-	return (struct tcsig_params){
+	*p = (struct tcsig_params){
 		.target_ns = target_ns,
 		.ai = READ_ONCE(k->ai.value),
 		.gain = reported->gain,
@@ -252,9 +253,14 @@ static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
 	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
 	const u64 ref = cs->v.ref;
 	const u8 stage = cs->v.stage;
-	const struct tcsig_params p = hop ? tcsig_hop_params(sk, cs) : tcsig_path_params(cs);
-	const bool turned = tcsig_receive(&cs->v, &p, a);
+	struct tcsig_params p;
+	bool turned;
 
+	if (hop)
+		tcsig_hop_params(sk, cs, &p);
+	else
+		tcsig_path_params(cs, &p);
+	turned = tcsig_receive(&cs->v, &p, a);
 	if (turned && !hop)
 		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, least_ns, worst_ns, ref);
 	tcsig_end_ack(sk, cs, a, turned);

@@ -57,7 +57,8 @@ struct hpccpp_net {
  * @syn_rtt_ns: RTT of the SYN; 0: not known
  * @p_rtt_us: minimum RTT when @p was computed
  * @p_flows: N of the answer by which @p was computed
- * @p_is_old: another input of @p may have changed; so it is when a round ends
+ * @p_jiffies: time at which @p was computed
+ * @p_is_old: another input of @p has changed
  * @net: state of the netns
  * @asked_kind: kind of answer in the last request
  * @asked_wnd_bytes: W in the last request
@@ -87,6 +88,7 @@ struct hpccpp_law {
 	u64 syn_rtt_ns;
 	u32 p_rtt_us;
 	u32 p_flows;
+	u32 p_jiffies;
 	bool p_is_old;
 	struct hpccpp_net *net;
 	u32 asked_kind;
@@ -216,15 +218,17 @@ static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 	       law->asked_kind != READ_ONCE(law->net->answer);
 }
 
-/* The sysctls and the application's limit count from the next round on. */
+/* What nobody announces, sysctls and the application's limit, is read once a jiffy. */
 static bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u32 rtt_us = tcp_min_rtt(tcp_sk(sk));
 
-	if (!law->p_is_old && law->p_rtt_us == rtt_us && law->p_flows == law->answer.flows)
+	if (!law->p_is_old && law->p_rtt_us == rtt_us && law->p_flows == law->answer.flows &&
+	    law->p_jiffies == tcp_jiffies32)
 		return false;
 	law->p_rtt_us = rtt_us;
 	law->p_flows = law->answer.flows;
+	law->p_jiffies = tcp_jiffies32;
 	/* Without an RTT sample the smoothed RTT is used. */
 	law->p_is_old = rtt_us == ~0U;
 	return hpccpp_change_params(sk, law);
@@ -621,9 +625,11 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 {
+	const struct hop_speed speed = hop_sock_speed(sk);
+
 	law->blind.counted = false;
-	law->speed = hop_sock_speed(sk);
-	law->p_is_old = true;
+	law->p_is_old |= speed.mbit != law->speed.mbit || speed.limits != law->speed.limits;
+	law->speed = speed;
 }
 
 static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)

@@ -340,29 +340,10 @@ static inline u32 ctag_nth_turn(u32 n, const u32 *weight_pkts)
 }
 
 /**
- * enum ctag_summary - value that is reflected ("the latest ... or a more advanced summary", 4.2)
- * @CSIG_SUMMARY_LATEST: the latest value
- * @CSIG_SUMMARY_WORST: the worst value since the last reflection
- * @CSIG_SUMMARY_EWMA: moving average with a gain of 1/8 (5.3.2), with the latest locator
- * @CSIG_SUMMARIES: number of summaries
- */
-enum ctag_summary {
-	CSIG_SUMMARY_LATEST,
-	CSIG_SUMMARY_WORST,
-	CSIG_SUMMARY_EWMA,
-	CSIG_SUMMARIES,
-};
-
-#define CSIG_EWMA_SHIFT		3	/* gain 1/8 */
-#define CSIG_EWMA_FRACTION	8	/* 2^20 values << 8 = 2^28 */
-
-/**
  * struct ctag_received - state of a signal at the receiver; protected by the flow's lock
  * @form: format of the tags; CSIG_NONE: no tag was received
  * @fresh: a tag was received since the last reflection
  * @latest: the latest tag
- * @worst: the worst tag since the last reflection
- * @ewma: moving average of the values, << CSIG_EWMA_FRACTION
  * @received_ns: time at which the latest tag was received
  * @reflected_ns: time of the last reflection
  * @count: number of tags received; a merged packet has one
@@ -371,8 +352,6 @@ struct ctag_received {
 	u8 form;
 	bool fresh;
 	struct csig_tag latest;
-	struct csig_tag worst;
-	u32 ewma;
 	u64 received_ns;
 	u64 reflected_ns;
 	u64 count;
@@ -388,20 +367,11 @@ struct ctag_received {
 static inline void ctag_receive(struct ctag_received *h, enum csig_form form,
 				const struct csig_tag *t, u64 now_ns)
 {
-	const u32 fixed = t->value << CSIG_EWMA_FRACTION;
-
-	if (h->form != form) {
-		h->form = form;
-		h->fresh = false;
-		h->ewma = fixed;
-	}
-	h->ewma += ((s32)fixed - (s32)h->ewma) >> CSIG_EWMA_SHIFT;
+	h->form = form;
+	h->fresh = true;
 	h->latest = *t;
 	h->count++;
 	h->received_ns = now_ns;
-	if (!h->fresh || csig_worse(t->type, t->value, h->worst.value))
-		h->worst = *t;
-	h->fresh = true;
 }
 
 /**
@@ -421,25 +391,14 @@ static inline u32 ctag_reflect_pick(const struct ctag_received *h)
 }
 
 /**
- * ctag_summarize() - reflect a signal
+ * ctag_reflected() - the latest tag of a signal was reflected
  * @h: state of the signal
- * @summary: value to reflect
  * @now_ns: current time
- *
- * Return: the tag to reflect.
  */
-static inline struct csig_tag ctag_summarize(struct ctag_received *h, enum ctag_summary summary,
-					     u64 now_ns)
+static inline void ctag_reflected(struct ctag_received *h, u64 now_ns)
 {
-	struct csig_tag t = h->latest;
-
-	if (summary == CSIG_SUMMARY_WORST)
-		t = h->worst;
-	if (summary == CSIG_SUMMARY_EWMA)
-		t.value = (h->ewma + (1U << (CSIG_EWMA_FRACTION - 1))) >> CSIG_EWMA_FRACTION;
 	h->fresh = false;
 	h->reflected_ns = now_ns;
-	return t;
 }
 
 /**

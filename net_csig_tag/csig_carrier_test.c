@@ -182,67 +182,25 @@ static void turn_lower_test(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ctag_turn(&v, after), want[i]);
 }
 
-/* Tags of a signal, and the value that is reflected. */
-static const struct received_case {
-	const char *what;
-	enum csig_type type;
-	u32 values[5];
-	u32 count, latest, worst, ewma;
-} received_cases[] = {
-	{ "one", CSIG_ABW, { 20 }, 1, 20, 20, 20 },
-	{ "bandwidth: the least is worst", CSIG_ABW, { 20, 12, 28 }, 3, 28, 12, 20 },
-	{ "delay: the most is worst", CSIG_PD, { 3, 27, 11 }, 3, 11, 27, 7 },
-	/* 80 + 8/8 = 81 - 81/8 = 70.9 */
-	{ "a mean of 1/8 a tag", CSIG_ABW_C, { 80, 88, 0 }, 3, 0, 0, 71 },
-};
-
-static void received_desc(const struct received_case *c, char *desc)
-{
-	strcpy(desc, c->what);
-}
-
-KUNIT_ARRAY_PARAM(received, received_cases, received_desc);
-
+/* The latest tag is reflected, whatever came before it, also in the other format. */
 static void received_test(struct kunit *test)
-{
-	const struct received_case *c = test->param_value;
-	const u32 want[CSIG_SUMMARIES] = { c->latest, c->worst, c->ewma };
-	enum ctag_summary summary;
-	u32 i;
-
-	for (summary = 0; summary < CSIG_SUMMARIES; summary++) {
-		struct ctag_received h = {};
-
-		for (i = 0; i < c->count; i++) {
-			const struct csig_tag t = { .type = c->type, .value = c->values[i] };
-
-			ctag_receive(&h, CSIG_EXPANDED, &t, i);
-		}
-		KUNIT_EXPECT_EQ(test, ctag_summarize(&h, summary, 9).value, want[summary]);
-		KUNIT_EXPECT_EQ(test, h.fresh, false);
-	}
-}
-
-/* The worst value is that since the last reflection; another format resets the state. */
-static void received_again_test(struct kunit *test)
 {
 	static const struct csig_tag bad = { .type = CSIG_PD, .value = 30, .locator = 3 };
 	static const struct csig_tag good = { .type = CSIG_PD, .value = 2, .locator = 1 };
 	struct ctag_received h = {};
-	struct csig_tag t;
 
-	ctag_receive(&h, CSIG_COMPACT, &bad, 1);
-	ctag_receive(&h, CSIG_COMPACT, &good, 2);
-	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 3);
-	KUNIT_EXPECT_EQ(test, t.locator, 3);
-	ctag_receive(&h, CSIG_COMPACT, &good, 4);
-	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 5);
-	KUNIT_EXPECT_EQ(test, t.locator, 1);
-	ctag_receive(&h, CSIG_COMPACT, &bad, 6);
-	ctag_receive(&h, CSIG_EXPANDED, &good, 7);
-	t = ctag_summarize(&h, CSIG_SUMMARY_WORST, 8);
-	KUNIT_EXPECT_EQ(test, t.locator, 1);
-	KUNIT_EXPECT_EQ(test, ctag_summarize(&h, CSIG_SUMMARY_EWMA, 8).value, 2);
+	ctag_receive(&h, CSIG_COMPACT, &good, 1);
+	ctag_receive(&h, CSIG_COMPACT, &bad, 2);
+	KUNIT_EXPECT_EQ(test, h.latest.value, 30);
+	KUNIT_EXPECT_EQ(test, h.latest.locator, 3);
+	KUNIT_EXPECT_TRUE(test, h.fresh);
+	ctag_reflected(&h, 3);
+	KUNIT_EXPECT_FALSE(test, h.fresh);
+	ctag_receive(&h, CSIG_EXPANDED, &good, 4);
+	KUNIT_EXPECT_EQ(test, h.form, CSIG_EXPANDED);
+	KUNIT_EXPECT_EQ(test, h.latest.locator, 1);
+	KUNIT_EXPECT_TRUE(test, h.fresh);
+	KUNIT_EXPECT_EQ(test, h.count, 3);
 }
 
 /* Among the fresh signals, the one that was not reflected for longest is chosen. */
@@ -258,7 +216,7 @@ static void pick_test(struct kunit *test)
 		for (j = 0; j < CSIG_TYPES; j++)
 			ctag_receive(&h[j], CSIG_COMPACT, &t, i);
 		KUNIT_ASSERT_EQ(test, ctag_reflect_pick(h), want[i]);
-		ctag_summarize(&h[want[i]], CSIG_SUMMARY_LATEST, 10 + i);
+		ctag_reflected(&h[want[i]], 10 + i);
 	}
 	h[0].fresh = false;
 	KUNIT_EXPECT_EQ(test, ctag_reflect_pick(h), CSIG_ABW_C);
@@ -430,8 +388,7 @@ static struct kunit_case ctag_carrier_cases[] = {
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),
 	KUNIT_CASE(turn_lower_test),
-	KUNIT_CASE_PARAM(received_test, received_gen_params),
-	KUNIT_CASE(received_again_test),
+	KUNIT_CASE(received_test),
 	KUNIT_CASE(pick_test),
 	KUNIT_CASE_PARAM(path_test, path_gen_params),
 	KUNIT_CASE(path_wrap_test),

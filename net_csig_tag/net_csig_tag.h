@@ -175,7 +175,6 @@ struct ctag_port {
  * @level: net.hopcc.csig, enum ctag_level
  * @form: net.hopcc.csig_form, enum csig_form; for flows selected by their congestion control
  * @every_pkts: net.hopcc.csig_every; for the same flows
- * @summary: net.hopcc.csig_summary, enum csig_summary
  * @weight_pkts: net.hopcc.csig_weights, by signal
  * @quantum: net.hopcc.csig_quantum, by signal
  * @retry_s: net.hopcc.csig_retry_s
@@ -198,7 +197,6 @@ struct ctag_net {
 	unsigned int level;
 	unsigned int form;
 	unsigned int every_pkts;
-	unsigned int summary;
 	unsigned int weight_pkts[CSIG_TYPES];
 	unsigned int quantum[CSIG_TYPES];
 	unsigned int retry_s;
@@ -337,7 +335,7 @@ int ctag_hook(struct ctag_net *cn, bool also);
 void ctag_unhook(struct ctag_net *cn);
 
 /* sysctl.c */
-#define CTAG_SYSCTLS 12
+#define CTAG_SYSCTLS 11
 extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
 void ctag_knobs_default(struct ctag_net *cn);
 

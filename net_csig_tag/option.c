@@ -224,7 +224,6 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 	struct csig_flow *f = hop_flow_state(flow);
 	const u64 now_ns = ktime_get_ns();
 	enum csig_form form;
-	struct csig_tag t = {};
 	bool good = false;
 	u32 type;
 
@@ -232,19 +231,12 @@ bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment 
 	spin_lock_bh(&f->lock);
 	if (!ctag_option_pick(cn, f, seg, sk, &form, &type))
 		goto out;
-	/* Change a copy, so that the signal stays fresh if there is no room. */
-	if (form) {
-		struct ctag_received h = f->received[type];
-
-		t = ctag_summarize(&h, READ_ONCE(cn->summary), now_ns);
-		good = ctag_option_append(cn, skb, seg, form, &t);
-		if (good)
-			f->received[type] = h;
-	} else {
-		good = ctag_option_append(cn, skb, seg, CSIG_NONE, NULL);
-	}
-	if (!good)
+	/* If there is no room, the signal stays fresh. */
+	if (!ctag_option_append(cn, skb, seg, form, form ? &f->received[type].latest : NULL))
 		goto out;
+	if (form)
+		ctag_reflected(&f->received[type], now_ns);
+	good = true;
 	f->untagged = false;
 	f->reflected_ns = now_ns;
 	ctag_count(cn, form ? CTAG_OUT_VALUE : CTAG_OUT_EMPTY);

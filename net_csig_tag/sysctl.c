@@ -114,8 +114,6 @@ const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
 		   hop_sysctl_bound(CSIG_COMPACT), hop_sysctl_bound(CSIG_EXPANDED)),
 	HOP_SYSCTL("csig_every", 0644, struct ctag_net, every_pkts, proc_douintvec_minmax,
 		   SYSCTL_ONE, hop_sysctl_bound(CTAG_EVERY_MAX_PKTS)),
-	HOP_SYSCTL("csig_summary", 0644, struct ctag_net, summary, proc_douintvec_minmax,
-		   SYSCTL_ZERO, hop_sysctl_bound(CSIG_SUMMARIES - 1)),
 	HOP_SYSCTL("csig_retry_s", 0644, struct ctag_net, retry_s, proc_douintvec_minmax,
 		   SYSCTL_ONE, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
 	HOP_SYSCTL("csig_unsupported_s", 0644, struct ctag_net, unsupported_s,
@@ -141,7 +139,6 @@ void ctag_knobs_default(struct ctag_net *cn)
 	cn->level = CTAG_OFF;
 	cn->form = CSIG_COMPACT;
 	cn->every_pkts = 1;
-	cn->summary = CSIG_SUMMARY_LATEST;
 	cn->retry_s = CTAG_RETRY_DEFAULT_S;
 	cn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	for (i = 0; i < CSIG_TYPES; i++)

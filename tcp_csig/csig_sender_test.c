@@ -187,7 +187,7 @@ static void add_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(128 * ONE, &p, 0, 1), 128 * ONE + ONE / 32,
 			    "4 / 128");
 	p = params;
-	p.ai = hop_wnd_of_ppm(TCSIG_AI_MAX_PPM);
+	p.ai = hop_wnd_of_ppm(100000000);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 0, 1), 101 * ONE, "ai 100: 100 / 100");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(32 * ONE, &p, 0, TCSIG_ACK_MAX_PKTS), 1056 * ONE,
 			    "no ACK adds more");

@@ -26,9 +26,9 @@ static void tcsig_path_params(struct tcsig_sock *cs, struct tcsig_params *p)
 
 	*p = (struct tcsig_params){
 		.target_ns = tcsig_jitter_target_ns(target_ns, cs->jitter_ns),
-		.ai = READ_ONCE(k->ai.value),
+		.ai = TCSIG_AI,
 		.least = TCSIG_E2E_WND_MIN,
-		.beta_ppm = READ_ONCE(k->beta_ppm),
+		.beta_ppm = TCSIG_BETA_PPM,
 	};
 }
 
@@ -75,11 +75,11 @@ static void tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs,
 					(u64)reported->round_rtt_us * NSEC_PER_USEC);
 	*p = (struct tcsig_params){
 		.target_ns = target_ns,
-		.ai = READ_ONCE(k->ai.value),
+		.ai = TCSIG_AI,
 		.gain = reported->gain,
 		.least = TCSIG_WND_MIN,
 		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
-		.beta_ppm = READ_ONCE(k->beta_ppm),
+		.beta_ppm = TCSIG_BETA_PPM,
 		.hop = true,
 	};
 }
@@ -496,10 +496,6 @@ static const struct ctl_table tcsig_table[] = {
 		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
 	TCSIG_KNOB("e2e_target_ns", e2e_target_ns, proc_douintvec_minmax,
 		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
-	TCSIG_KNOB("beta_ppm", beta_ppm, proc_douintvec_minmax, SYSCTL_ONE,
-		   hop_sysctl_bound(HOP_PPM)),
-	TCSIG_KNOB("ai_ppm", ai.ppm, hop_cc_set_gain, hop_sysctl_bound(TCSIG_AI_MIN_PPM),
-		   hop_sysctl_bound(TCSIG_AI_MAX_PPM)),
 	TCSIG_KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
 	TCSIG_KNOB("idle_rounds", idle_rounds, proc_douintvec_minmax, SYSCTL_ZERO,
 		   hop_sysctl_bound(TCSIG_IDLE_MAX_ROUNDS)),
@@ -512,8 +508,6 @@ static const struct ctl_table tcsig_table[] = {
 static const struct tcsig_knobs tcsig_defaults = {
 	.target_ns = TCSIG_TARGET_DEFAULT_NS,
 	.e2e_target_ns = TCSIG_E2E_TARGET_DEFAULT_NS,
-	.beta_ppm = TCSIG_BETA_DEFAULT_PPM,
-	.ai = HOP_CC_GAIN(TCSIG_AI_DEFAULT_PPM),
 	.jump = 1,
 	.idle_rounds = TCSIG_IDLE_DEFAULT_ROUNDS,
 };

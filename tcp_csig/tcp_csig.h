@@ -85,8 +85,6 @@ struct tcsig_sock {
  * struct tcsig_knobs - sysctls of a netns; read without a lock
  * @target_ns: target delay of the bottleneck
  * @e2e_target_ns: target delay of the whole path
- * @beta_ppm: beta of the algorithm
- * @ai: additive increase of the algorithm
  * @jump: jump start
  * @idle_rounds: idle RTTs after which a transfer starts like a new one; 0: an RTO
  * @move_rounds: rounds above the target after which another path is tried; 0: never
@@ -95,8 +93,6 @@ struct tcsig_sock {
 struct tcsig_knobs {
 	unsigned int target_ns;
 	unsigned int e2e_target_ns;
-	unsigned int beta_ppm;
-	struct hop_cc_gain ai;
 	u8 jump;
 	unsigned int idle_rounds;
 	unsigned int move_rounds;

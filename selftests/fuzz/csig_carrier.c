@@ -28,15 +28,13 @@ static void learn(struct ctag_received *received, u64 now_ns)
 	};
 
 	ctag_receive(&received[type], form, &t, now_ns);
-	FUZZ_CLAIM(received[type].fresh && !csig_worse(type, t.value, received[type].worst.value));
-	FUZZ_CLAIM(received[type].ewma <= csig_shapes[form].value_max << CSIG_EWMA_FRACTION);
+	FUZZ_CLAIM(received[type].fresh && received[type].form == form);
+	FUZZ_CLAIM(received[type].latest.value == t.value);
 }
 
 static void reflect(struct ctag_received *received, u64 now_ns)
 {
 	const u32 type = ctag_reflect_pick(received);
-	const enum ctag_summary summary = fuzz_choice(CSIG_SUMMARIES);
-	struct csig_tag t;
 
 	FUZZ_CLAIM(type <= CSIG_TYPES);
 	if (type == CSIG_TYPES) {
@@ -44,8 +42,8 @@ static void reflect(struct ctag_received *received, u64 now_ns)
 		return;
 	}
 	FUZZ_CLAIM(received[type].fresh);
-	t = ctag_summarize(&received[type], summary, now_ns);
-	FUZZ_CLAIM(t.type == type && t.value <= csig_shapes[received[type].form].value_max);
+	ctag_reflected(&received[type], now_ns);
+	FUZZ_CLAIM(!received[type].fresh && received[type].latest.type == type);
 }
 
 static void try_path(struct csig_path *path, u32 *seq, u64 now_ns)

@@ -24,7 +24,7 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
 	FUZZ_CLAIM(gain == tcsig_next_gain(gain + v->round_pkts % TCSIG_GAIN_ONE, rtt_us, set_ns));
 	return (struct tcsig_params) {
 		.target_ns = hop ? target_ns : tcsig_jitter_target_ns(path_ns, jitter_ns),
-		.ai = hop_wnd_of_ppm(fuzz_range(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),
+		.ai = hop_wnd_of_ppm(fuzz_range(1000, 100000000)),
 		.gain = gain,
 		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.long_rtt_ns = hop ? tcsig_long_rtt_ns(rtt_us, target_ns) : 0,

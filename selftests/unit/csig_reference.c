@@ -324,7 +324,7 @@ static bool run_stream(void)
 {
 	struct tcsig_params p = {
 		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
-		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, TCSIG_AI_MAX_PPM)),
+		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, 100000000)),
 		.least = below(2) ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.gain = below(2) ? TCSIG_GAIN_ONE : TCSIG_GAIN_ONE + below(241),
 		.long_rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),

@@ -83,7 +83,7 @@ static struct tcsig_params csig_params(void)
 
 	return (struct tcsig_params){
 		.target_ns = log_uniform(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
-		.ai = hop_wnd_of_ppm(log_uniform(TCSIG_AI_MIN_PPM, TCSIG_AI_MAX_PPM)),
+		.ai = hop_wnd_of_ppm(log_uniform(1000, 100000000)),
 		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.gain = TCSIG_GAIN_ONE + below(TCSIG_GAIN_MAX - TCSIG_GAIN_ONE + 1),
 		.long_rtt_ns = below(2) ? log_uniform(1, 1ULL << 34) : 0,

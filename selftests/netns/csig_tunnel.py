@@ -101,17 +101,21 @@ def set_qdisc(dev):
         f" lm all compact {locator} lm all expanded {locator}")
 
 
+def set_knobs():
+    for name in EVERY:
+        knob(name, "csig_ports", PORTS + " t0")
+    for name in "ab":
+        knob(name, "csig", 2)
+        knob(name, "csig_cc", "cubic")
+
+
 def build():
     run("modprobe -a vxlan geneve ip_gre ipip sit ip6_tunnel ip6_gre")
     hosts.build(*EVERY)
     hosts.ip(TOPOLOGY)
     for dev in FAST:
         set_qdisc(dev)
-    for name in EVERY:
-        knob(name, "csig_ports", PORTS + " t0")
-    for name in "ab":
-        knob(name, "csig", 2)
-        knob(name, "csig_cc", "cubic")
+    set_knobs()
     # Wait for duplicate address detection of the link-local addresses.
     time.sleep(3)
 
@@ -445,9 +449,35 @@ def check_unload():
               good and status == 0 and "WARNING" not in log, f"{good}, rmmod: {status}, {log[-300:]}")
 
 
+# Linux' own port of VXLAN is 8472, not IANA's.
+OTHER_PORTS = (("VXLAN", "type vxlan id 7 local {} remote {} dstport 8472", 4, 4),
+               ("GENEVE", "type geneve id 7 remote {1} dstport 6082", 4, 4))
+
+
+def check_ports():
+    """Tunnels on other UDP ports, which parameters of the module name. It is loaded anew."""
+    slow("u-q")
+    for what, words, outer, inner in OTHER_PORTS:
+        add_tunnel(words, outer)
+        route(inner)
+        good, _, got = stream()
+        tap.claim(f"{what} on a port that no parameter names: whole, and no tag is copied to the inner packet",
+                  good and not got["q"].get("tunnel_out"), f"{got}")
+        remove_tunnel()
+    run("rmmod tcp_csig net_csig_tag")
+    tap.claim("the module takes other ports", hosts.load("net_csig_tag", "port_vxlan=8472", "port_geneve=6082") and
+              hosts.load("tcp_csig"))
+    set_knobs()
+    for what, words, outer, inner in OTHER_PORTS:
+        add_tunnel(words, outer)
+        route(inner)
+        claim_told(f"{what} on a port that a parameter names", "u-q")
+        remove_tunnel()
+
+
 def main():
     checks = (check_routed, check_queue, check_hosts, check_forms, check_unnamed, check_bridged,
-              check_mixed, check_malformed, check_unload)
+              check_mixed, check_malformed, check_ports, check_unload)
     if sys.argv[1:] == ["brief"]:
         checks = check_some, check_hosts, check_bridged, check_mixed, check_malformed, check_unload
     build()

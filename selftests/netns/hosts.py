@@ -70,6 +70,13 @@ def run(line, check=True):
     subprocess.run(line.split(), check=check, stderr=None if check else subprocess.DEVNULL)
 
 
+def load(name, *parameters):
+    """Load one of the run's modules with parameters. Return: true if the kernel took it."""
+    with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="utf-8") as order:
+        path, = (line.strip() for line in order if line.strip().endswith(f"/{name}.ko"))
+    return not subprocess.run(["insmod", path, *parameters], check=False, stderr=subprocess.DEVNULL).returncode
+
+
 def ip(lines):
     """Run commands of ip: those without "-n NAME" first, then one ip process for each name."""
     batches = {}

@@ -901,6 +901,23 @@ def spoofed_synack(tun, version):
     caller.close()
 
 
+def other_dscp(tun):
+    """The DSCP of answers is a module parameter, and differs from that of probes."""
+    for module in ("int_drive", "tcp_hpccpp", "net_int"):
+        hosts.run(f"rmmod {module}")
+    loaded = hosts.load("net_int", f"dscp_response={DSCP_PROBE}"), hosts.load("net_int", "dscp_response=21")
+    listener = listen(4)
+    peer = Talker(tun, 4, 52000)
+    sock = peer.open(listener)
+    peer.say(probe(1, peer.cookie), DSCP_PROBE)
+    got = [p.dscp for p in peer.read(2)]
+    tap.equal("dscp_response: refused where it is that of probes; one answer, which has it", (loaded, got),
+              ((False, True), [21]))
+    peer.send(RST | ACK, pos=0)
+    sock.close()
+    listener.close()
+
+
 def main():
     hosts.run(f"insmod {sys.argv[1]}")
     tun = Wire()
@@ -926,6 +943,7 @@ def main():
         forged_syn(tun, version)
         blind_errors(tun, version)
         spoofed_synack(tun, version)
+    other_dscp(tun)
     return tap.done()
 
 

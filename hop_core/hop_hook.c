@@ -46,7 +46,7 @@
  * @requests: the packets that each carrier wants to see; under @lock
  * @cc: the congestion control that changes its sockets' packets; the hooks read it without @lock
  * @flows: address of the number of flows of the namespace
- * @looked_at: HOP_HOOK_* for incoming packets, by protocol number of the first header
+ * @examined: HOP_HOOK_* for incoming packets, by protocol number of the first header
  * @dsfield: DS field, without ECN, of TCP packets that are also examined without flows;
  *	HOP_HOOK_ECN_BITS: none
  * @all: every outgoing packet is examined
@@ -61,7 +61,7 @@ struct hop_hooks {
 	struct hop_hook_request requests[HOP_HOOK_CARRIERS];
 	const struct hop_hook_cc *cc;
 	const u32 *flows;
-	u8 looked_at[HOP_HOOK_PROTOCOLS];
+	u8 examined[HOP_HOOK_PROTOCOLS];
 	u8 dsfield;
 	bool all;
 	const u32 *output_flows;
@@ -106,7 +106,7 @@ static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
 static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
 						    const struct sk_buff *skb, u8 pf)
 {
-	const u8 when = READ_ONCE(hooks->looked_at[hop_hook_first_header(skb, pf)]);
+	const u8 when = READ_ONCE(hooks->examined[hop_hook_first_header(skb, pf)]);
 
 	if (when & HOP_HOOK_ALWAYS)
 		return true;
@@ -333,7 +333,7 @@ static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] = {
 static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
 	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT);
 
-static u8 hop_hook_when_looked_at(const struct hop_hook_request *request, u8 protocol)
+static u8 hop_hook_when_examined(const struct hop_hook_request *request, u8 protocol)
 {
 	if (request->all || protocol == request->protocol || hop_shim_may_follow(protocol) ||
 	    (request->other && protocol == request->other))
@@ -352,7 +352,7 @@ static u8 hop_hook_when_any(const struct hop_hooks *hooks, u8 protocol)
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;
-		when = hop_hook_when_looked_at(&hooks->requests[i], protocol);
+		when = hop_hook_when_examined(&hooks->requests[i], protocol);
 		if (when == HOP_HOOK_ALWAYS)
 			return when;
 		sum |= when;
@@ -368,7 +368,7 @@ static void hop_hook_sum_requests(struct hop_hooks *hooks)
 	bool all = false;
 
 	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
-		WRITE_ONCE(hooks->looked_at[i], hop_hook_when_any(hooks, i));
+		WRITE_ONCE(hooks->examined[i], hop_hook_when_any(hooks, i));
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;

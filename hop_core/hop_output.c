@@ -200,7 +200,7 @@ static enum hop_stage hop_output_take_late_turn(const struct hop_handshake_ops *
 	}
 }
 
-enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool begins)
+enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts)
 {
 	enum hop_stage stage = HOP_STAGE_UNSUPPORTED;
 	struct hop_flow_key key;
@@ -219,7 +219,7 @@ enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *s
 		rcu_read_unlock();
 		return stage;
 	}
-	flow = begins ? hop_flow_add(&key, false) : hop_flow_find(&key);
+	flow = starts ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
 		stage = hop_output_take_late_turn(hs, flow, sk, &sends);
 	rcu_read_unlock();

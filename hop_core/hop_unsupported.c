@@ -54,7 +54,7 @@ static unsigned int hop_unsupported_count_reset(struct hop_unsupported_slot *slo
 }
 
 static void hop_unsupported_store(struct hop_unsupported *memory, const struct in6_addr *addr,
-				  unsigned int unsupported_s, enum reason reason, bool silent)
+				  unsigned int unsupported_s, enum reason reason, bool unresponsive)
 {
 	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 	const time64_t now_s = ktime_get_seconds();
@@ -67,8 +67,8 @@ static void hop_unsupported_store(struct hop_unsupported *memory, const struct i
 		slot->resets = 0;
 	}
 	if (!ipv6_addr_equal(&slot->addr, addr) || now_s >= slot->until_s)
-		slot->silent = false;
-	slot->silent |= silent;
+		slot->unresponsive = false;
+	slot->unresponsive |= unresponsive;
 	slot->addr = *addr;
 	if (reason == REASON_LOSS && now_s < slot->until_s)
 		unsupported_s = slot->until_s - now_s;
@@ -126,9 +126,9 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_learn);
 
-/* @silent: result: the destination does not answer questions either. */
+/* @unresponsive: result: the destination does not answer questions either. */
 static bool hop_unsupported_find(struct hop_unsupported *memory, const struct in6_addr *addr,
-				 bool *silent)
+				 bool *unresponsive)
 {
 	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 	bool unsupported;
@@ -138,7 +138,7 @@ static bool hop_unsupported_find(struct hop_unsupported *memory, const struct in
 		return false;
 	spin_lock_bh(&memory->lock);
 	unsupported = ipv6_addr_equal(&slot->addr, addr) && ktime_get_seconds() < slot->until_s;
-	*silent = slot->silent;
+	*unresponsive = slot->unresponsive;
 	if (ktime_get_seconds() >= slot->until_s)
 		WRITE_ONCE(slot->until_s, 0);
 	spin_unlock_bh(&memory->lock);
@@ -147,16 +147,16 @@ static bool hop_unsupported_find(struct hop_unsupported *memory, const struct in
 
 bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr)
 {
-	bool silent;
+	bool unresponsive;
 
-	return hop_unsupported_find(memory, addr, &silent);
+	return hop_unsupported_find(memory, addr, &unresponsive);
 }
 EXPORT_SYMBOL_GPL(hop_is_unsupported);
 
 bool hop_is_unresponsive(struct hop_unsupported *memory, const struct in6_addr *addr)
 {
-	bool silent;
+	bool unresponsive;
 
-	return hop_unsupported_find(memory, addr, &silent) && silent;
+	return hop_unsupported_find(memory, addr, &unresponsive) && unresponsive;
 }
 EXPORT_SYMBOL_GPL(hop_is_unresponsive);

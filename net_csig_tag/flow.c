@@ -373,15 +373,15 @@ bool ctag_flow_ask(struct sock *sk)
 	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
 	enum hop_stage stage;
-	bool begins;
+	bool starts;
 
 	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
-	begins = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form &&
+	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form &&
 		 !hop_is_unsupported(&cn->unsupported, &key.peer);
 	rcu_read_unlock();
-	stage = hop_output_ask(&ctag_handshake_ops, sk, begins);
+	stage = hop_output_ask(&ctag_handshake_ops, sk, starts);
 	return hop_may_ask(stage) || stage == HOP_STAGE_LATE;
 }
 EXPORT_SYMBOL_GPL(ctag_flow_ask);

@@ -24,13 +24,13 @@ static struct xcp_hdr header(enum xcp_format format, u32 rtt, u32 throughput, s3
 }
 
 /* Headers are received, then answers sent: the feedback in each answer and what stays pending */
-static const struct owe_case {
+static const struct pending_case {
 	const char *what;
 	s32 delta[4];
 	int headers;
-	s32 pay[3];
+	s32 taken[3];
 	s64 left;
-} owe_cases[] = {
+} pending_cases[] = {
 	{ "one is copied", { 1000 }, 1, { 1000, 0, 0 }, 0 },
 	{ "a delayed ACK sums two", { 1000, -300 }, 2, { 700, 0, 0 }, 0 },
 	{ "what cancels is answered by 0", { 1000, -1000 }, 2, { 0, 0, 0 }, 0 },
@@ -43,13 +43,13 @@ static const struct owe_case {
 	  { S32_MIN, S32_MIN, S32_MIN }, S32_MIN },
 };
 
-static void owe_test(struct kunit *test)
+static void pending_test(struct kunit *test)
 {
 	size_t i;
 	int n;
 
-	for (i = 0; i < ARRAY_SIZE(owe_cases); i++) {
-		const struct owe_case *c = &owe_cases[i];
+	for (i = 0; i < ARRAY_SIZE(pending_cases); i++) {
+		const struct pending_case *c = &pending_cases[i];
 		struct nxcp_vars v = { };
 
 		KUNIT_EXPECT_FALSE(test, nxcp_has_pending(&v));
@@ -60,7 +60,7 @@ static void owe_test(struct kunit *test)
 			KUNIT_EXPECT_TRUE(test, nxcp_has_pending(&v));
 		}
 		for (n = 0; n < 3; n++)
-			KUNIT_EXPECT_EQ_MSG(test, nxcp_take_pending(&v), c->pay[n], "%s", c->what);
+			KUNIT_EXPECT_EQ_MSG(test, nxcp_take_pending(&v), c->taken[n], "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, v.unreturned_bytes_ps, c->left, "%s", c->what);
 		KUNIT_EXPECT_EQ(test, nxcp_has_pending(&v), c->left != 0);
 	}
@@ -294,7 +294,7 @@ static void question_test(struct kunit *test)
 
 static struct kunit_case nxcp_carrier_cases[] = {
 	KUNIT_CASE(gso_packet_test),
-	KUNIT_CASE(owe_test),
+	KUNIT_CASE(pending_test),
 	KUNIT_CASE(asked_test),
 	KUNIT_CASE(room_test),
 	KUNIT_CASE(saturation_test),

@@ -53,7 +53,7 @@ static struct tlm_layout ifa_layout(void)
 }
 
 /* The record that is read from what was written has all that the law needs. */
-static void ifa_both_ways_test(struct kunit *test)
+static void ifa_both_directions_test(struct kunit *test)
 {
 	static const u8 none[TLM_ELEMENTS_MAX];
 	const struct tlm_layout l = ifa_layout();
@@ -266,7 +266,7 @@ static void util_test(struct kunit *test)
 
 static struct kunit_case int_format_cases[] = {
 	KUNIT_CASE(ifa_test),
-	KUNIT_CASE(ifa_both_ways_test),
+	KUNIT_CASE(ifa_both_directions_test),
 	KUNIT_CASE(ifa_bounds_test),
 	KUNIT_CASE(ioam_test),
 	KUNIT_CASE(ioam_cases_test),

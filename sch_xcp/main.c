@@ -574,7 +574,7 @@ static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
 }
 
 /* The bytes that arrive have a shorter RTT than the current interval: its timer expires now. */
-static void sxcp_look_at_rtt(struct sxcp_sched_data *q)
+static void sxcp_check_rtt(struct sxcp_sched_data *q)
 {
 	const u64 now_ns = ktime_get_ns();
 
@@ -585,7 +585,7 @@ static void sxcp_look_at_rtt(struct sxcp_sched_data *q)
 static void sxcp_take_in(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
 {
 	if (sxcp_arrive(&q->vars, &q->params, pkt))
-		sxcp_look_at_rtt(q);
+		sxcp_check_rtt(q);
 }
 
 static bool sxcp_is_marked(const struct sk_buff *skb)
@@ -651,7 +651,7 @@ static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct
 {
 	sxcp_count(&q->stats, pkt);
 	if (sxcp_arrive(&q->vars, &q->params, pkt))
-		sxcp_look_at_rtt(q);
+		sxcp_check_rtt(q);
 }
 
 /* A packet arrives that may have a congestion header. */

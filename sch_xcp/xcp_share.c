@@ -178,8 +178,8 @@ static void sxcp_share_estimate_flows(struct sxcp_share_vars *v, u64 avg_rtt_ns,
 {
 	/* 2^57 / 2^50, times 2^34 */
 	const struct sxcp_ratio rate = sxcp_ratio(v->left_q16, max_t(s64, v->elapsed_q16, 1));
-	const s64 way_bytes = sxcp_ratio_times(&rate, avg_rtt_ns);
-	const u64 bytes = way_bytes + (v->queued_q16 >> XCP_MEAN_SHIFT);
+	const s64 path_bytes = sxcp_ratio_times(&rate, avg_rtt_ns);
+	const u64 bytes = path_bytes + (v->queued_q16 >> XCP_MEAN_SHIFT);
 	const struct sxcp_ratio flows = sxcp_ratio(bytes, window_bytes_q16 ?: 1);
 
 	v->flows_q16 = clamp_t(s64, sxcp_ratio_times(&flows, 1ULL << 32), 1 << 16,

@@ -3,7 +3,8 @@
 """Comments, messages and pages are plain English with the field's terms (CONTRIBUTING.md, "How text
 reads"). This test counts the faults that a pattern finds without false alarms: one-line comments
 that open with "who", "what", "of", "those", "it" or "that"; kernel-doc members that open with
-"of"; and words that hopcc once used in a private sense and for which the field has a term.
+"of"; and words that hopcc once used in a private sense and for which the field has a term, in text
+and in the names of C code.
 
     language.t [--list] [DIRECTORY]     the faults in another directory, one a line
 """
@@ -34,7 +35,7 @@ WORDS = [(re.compile(rf"(?<![-\w])(?:{pattern})(?![-\w])", re.I), term) for patt
     (r"patience|impatient", "timeout"),
     (r"doubts?|doubted", "unanswered count"),
     (r"crowds?", "flow count, senders that start together"),
-    (r"super-?packets?", "GSO packet"),
+    (r"super[- ]?packets?", "GSO packet"),
     (r"reactors?", "congestion control"),
     (r"signallers?", "switch qdisc"),
     (r"dues", "pending feedback"),
@@ -51,6 +52,16 @@ WORDS = [(re.compile(rf"(?<![-\w])(?:{pattern})(?![-\w])", re.I), term) for patt
     (r"stack's Reno rules", "falls back to Reno"),
 )]
 
+# Words that are ordinary in text, but private in a name.
+NAMES = WORDS + [(re.compile(rf"\b(?:{pattern})\b", re.I), term) for pattern, term in (
+    (r"pays?|paid", "fill in, take"),
+    (r"owe", "pending"),
+    (r"silent", "unsupported, unanswered"),
+    (r"ways?", "path, direction"),
+    (r"look(?:s|ed)? at", "read, check, examine"),
+    (r"wish(?:es)?", "request"),
+)]
+
 # A word in its ordinary sense: the text around it.
 ALLOWED = re.compile(r"hearing-aid|\blab judge\b|\"judge\"|`judge`", re.I)
 
@@ -60,6 +71,18 @@ def c_texts(text):
     for match in re.finditer(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', text, re.S):
         if match.group()[0] != "'":
             yield text.count("\n", 0, match.start()) + 1, match.group(), match.group()[0] == "/"
+
+
+def c_names(text):
+    """(line, its words) of each name of a C source, where it stands first."""
+    code = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*|^#\s*include[^\n]*',
+                  lambda match: re.sub(r"[^\n]", " ", match.group()), text, flags=re.S | re.M)
+    seen = set()
+    for number, line in enumerate(code.splitlines(), 1):
+        for name in re.findall(r"\b[A-Za-z_]\w*", line):
+            if name not in seen:
+                seen.add(name)
+                yield number, re.sub(r"_+", " ", name).strip()
 
 
 def python_texts(text):
@@ -129,8 +152,8 @@ def reader_of(path, text):
     return None
 
 
-def texts(root):
-    """(place, text, is a comment) of the whole tree but this file, which quotes the faults."""
+def files(root):
+    """(place, path, text) of each file of the tree but this one, which quotes the faults."""
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = sorted(set(subfolders) - SKIPPED)
         for path in (os.path.join(folder, name) for name in sorted(names)):
@@ -139,11 +162,23 @@ def texts(root):
                     text = file.read()
             except (UnicodeDecodeError, OSError):
                 continue
-            reader = reader_of(path, text)
-            if reader and not os.path.samefile(path, __file__):
-                place = os.path.relpath(path, root)
-                yield from ((f"{place}:{line}", part, is_comment)
-                            for line, part, is_comment in reader(text))
+            if not os.path.samefile(path, __file__):
+                yield os.path.relpath(path, root), path, text
+
+
+def texts(root):
+    """(place, text, is a comment) of the whole tree."""
+    for place, path, text in files(root):
+        reader = reader_of(path, text)
+        if reader:
+            yield from ((f"{place}:{line}", part, is_comment) for line, part, is_comment in reader(text))
+
+
+def private_names(root):
+    """Complaints about the names of C code."""
+    return [f"{place}:{line}: \"{name.replace(' ', '_')}\": write {term}" for place, path, text in files(root)
+            if path.endswith((".c", ".h")) for line, name in c_names(text)
+            for pattern, term in NAMES if pattern.search(name)]
 
 
 def first_word(comment):
@@ -155,7 +190,7 @@ def first_word(comment):
 
 
 def faults(root):
-    """(number of one-line comments, their bad openers, bad members, private words)."""
+    """(number of one-line comments, their bad openers, bad members, private words, private names)."""
     count, openers, members, words = 0, [], [], []
     for place, text, is_comment in texts(root):
         first = first_word(text) if is_comment else None
@@ -167,21 +202,21 @@ def faults(root):
         flat = ALLOWED.sub(" ", re.sub(r"\n\s*(?:\*|#)?\s*", " ", text))
         for pattern, term in WORDS:
             words += [f"{place}: \"{match.group()}\": write {term}" for match in pattern.finditer(flat)]
-    return count, openers, members, words
+    return count, openers, members, words, private_names(root)
 
 
 # One fault of each kind in each kind of file, and beside it what is no fault.
 PLANTED = {
     "a.c": '/* Of the last packet. */\nint a; /* The rate. */\n/**\n * struct b - a\n * @c: of the port\n'
-           ' * @d: rate of the port\n * Return: whether it fits\n */\nstatic int greeting, heard;\n'
-           '/*\n * What spans\n * two lines.\n */\nvoid f(void) { g("the packet is judged"); }\n',
+           ' * @d: rate of the port\n * Return: whether it fits\n */\nstatic int A_GREETING, on_heard_way, away;\n'
+           '/*\n * What spans\n * two lines.\n */\nvoid look_at(void) { g("the packet is judged"); g(heard_at); }\n',
     "b.py": '"""Those that count."""\n# The first\n# who counts.\nreactor = "a super-\\\npacket"\n'
             'x = 1  # it counts\nprint("the crowd")\n',
     "c.sh": '#!/bin/sh\n# That counts.\necho "${a#b}" heard # The last.\n',
     "d.md": "The reactor.\n\n    dues heard\n\nIts `dues`.\n",
 }
 EXPECTED = ["a.c:1", "b.py:1", "b.py:6", "c.sh:2"], ["a.c:3"], \
-    ["a.c:3", "a.c:14", "b.py:7", "c.sh:3", "d.md:1"]
+    ["a.c:3", "a.c:14", "b.py:7", "c.sh:3", "d.md:1"], ["a.c:9", "a.c:9", "a.c:9", "a.c:14", "a.c:14"]
 
 
 def planted_are_found():
@@ -202,7 +237,7 @@ def main():
         print("\n".join(complaints))
         return int(bool(complaints))
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-    count, openers, members, words = faults(".")
+    count, openers, members, words, names = faults(".")
     share = len(openers) / max(count, 1)
     tap = Tap()
     for claim, complaints in (
@@ -210,7 +245,8 @@ def main():
             (f"{share:.2%} of {count} one-line comments open with who, what, of, those, it or that; "
              f"less than {MOST_OPENERS:.0%} may", openers if share >= MOST_OPENERS else []),
             ("no kernel-doc member opens with \"of\"", members),
-            ("no private word stands where the field has a term", words)):
+            ("no private word stands where the field has a term", words),
+            ("no name of C code has a private word", names)):
         tap.claim(claim, not complaints, "\n".join(complaints))
     return tap.done()
 

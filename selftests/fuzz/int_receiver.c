@@ -79,7 +79,7 @@ static u32 count(struct nint_receiver *r, struct nint_receiver *copy, u32 client
 }
 
 /* Many flows of a client, each seen once */
-static void crowd(u64 now_ns)
+static void join_many(u64 now_ns)
 {
 	const u32 client = fuzz_choice(CLIENTS), t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS);
 	u32 left = fuzz_byte();
@@ -132,7 +132,7 @@ static void fuzz_once(void)
 		else if (what)
 			ask(r);
 		else
-			crowd(now_ns);
+			join_many(now_ns);
 		if (r->asked)
 			FUZZ_CLAIM(hpcc_wnd_bytes(&r->v) >= HPCC_WND_MIN_BYTES &&
 				   hpcc_wnd_bytes(&r->v) <= r->p.wnd_max_bytes);

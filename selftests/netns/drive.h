@@ -30,7 +30,7 @@ struct drive {
 static struct DRIVE_FLOW *drive_open(struct sock *sk);
 static void drive_close(struct DRIVE_FLOW *flow);
 static u32 drive_hdr_bytes(const struct DRIVE_FLOW *flow);
-static bool drive_is_silent(const struct DRIVE_FLOW *flow);
+static bool drive_is_unanswered(const struct DRIVE_FLOW *flow);
 static void drive_ask(struct DRIVE_FLOW *flow);
 static void drive_collect(const struct sock *sk, struct DRIVE_FLOW *flow);
 
@@ -56,7 +56,7 @@ static void drive_release(struct sock *sk)
 	if (!d->flow)
 		return;
 	drive_collect(sk, d->flow);
-	silenced += drive_is_silent(d->flow);
+	silenced += drive_is_unanswered(d->flow);
 	drive_close(d->flow);
 	d->flow = NULL;
 	closed++;

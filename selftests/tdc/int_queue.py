@@ -574,7 +574,7 @@ def formats_leave_offloads_alone(wire):
     expect({k: v for k, v in wire.stats()["refused"].items() if v}, {"offload": 4}, "refused")
 
 
-def super_packet_is_ten(wire):
+def gso_packet_is_ten(wire):
     """One header, copied to all segments: on the link ten of 1000 bytes and headers each."""
     wire.qdisc(f"{ROOT} overhead 26")
     head = H + tcp(b"")
@@ -754,7 +754,7 @@ def main():
     checks += [(f"formats: {check.__name__.replace('_', ' ')}", check, ()) for check in int_foreign.CHECKS]
     checks += [(f"sojourn below {name}", sojourn_below(classes), ())
                for name, classes in (("drr", DRR), ("ets", ETS), ("htb", HTB))]
-    for check in (checksum_is_the_devices, checksum_of_what_is_within, formats_leave_offloads_alone, super_packet_is_ten,
+    for check in (checksum_is_the_devices, checksum_of_what_is_within, formats_leave_offloads_alone, gso_packet_is_ten,
                   super_probe, child_that_segments):
         checks.append((check.__name__.replace("_", " "), check, (PACKET_VNET_HDR,)))
     return run_checks("int", checks)

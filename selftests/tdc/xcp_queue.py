@@ -447,7 +447,7 @@ def speed_of_the_device(wire):
     expect(wire.stats()["capacity"], 1250000000, "capacity")
 
 
-def super_packet_is_ten(wire):
+def gso_packet_is_ten(wire):
     """A GSO packet is ten packets of 1100 bytes on the link, of a flow of 11 bytes/ms."""
     wire.qdisc(f"{ROOT} overhead 26")
     tcp = struct.pack("!HHIIBBHHH", 1, 2, 0, 0, 0x50, 0x10, 1000, 0, 0)
@@ -642,7 +642,7 @@ def main():
     for child in ("bfifo limit 4500", "pfifo limit 4", "pfifo_head_drop limit 4"):
         checks.append((f"share sees losses of {child}",
                        lambda wire, c=child: share_sees_losses(wire, c), ()))
-    checks.append(("super packet is ten", super_packet_is_ten, (PACKET_VNET_HDR,)))
+    checks.append(("GSO packet is ten", gso_packet_is_ten, (PACKET_VNET_HDR,)))
     return run_checks("xcp", checks)
 
 

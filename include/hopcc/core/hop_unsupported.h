@@ -42,7 +42,7 @@
  * @until_s: time until which the destination is stored, seconds of uptime; 0 if it is not
  * @losses: number of times in a row that a packet loss may have been the reason
  * @resets: number of times in a row that a connection was reset
- * @silent: until @until_s, the destination does not answer questions either
+ * @unresponsive: until @until_s, the destination does not answer questions either
  * @reset_until_s: time until which another reset counts as "in a row", seconds of uptime
  */
 struct hop_unsupported_slot {
@@ -50,7 +50,7 @@ struct hop_unsupported_slot {
 	time64_t until_s;
 	u8 losses;
 	u8 resets;
-	bool silent;
+	bool unresponsive;
 	time64_t reset_until_s;
 };
 

@@ -55,7 +55,7 @@ static u32 drive_hdr_bytes(const struct int_flow *flow)
 	return nint_flow_hdr_bytes(flow);
 }
 
-static bool drive_is_silent(const struct int_flow *flow)
+static bool drive_is_unanswered(const struct int_flow *flow)
 {
 	return nint_flow_peer(flow) == INT_PEER_UNSUPPORTED;
 }

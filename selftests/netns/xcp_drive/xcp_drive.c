@@ -36,7 +36,7 @@ static u32 drive_hdr_bytes(const struct xcp_flow *flow)
 	return XCP_HDR_BYTES;
 }
 
-static bool drive_is_silent(const struct xcp_flow *flow)
+static bool drive_is_unanswered(const struct xcp_flow *flow)
 {
 	return nxcp_flow_peer(flow) == XCP_PEER_UNSUPPORTED;
 }

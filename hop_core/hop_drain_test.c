@@ -2,7 +2,11 @@
 /* Tests of a port that sends less than its rate, hop_drain.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <hopcc/lib/hop_drain.h>
+
+/* The test has a copy of the law; its exports are those of hop_core. */
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(name) _Static_assert(1, "")
+#include "hop_drain.c"
 
 #define MS 1000000ULL
 #define RATE_BYTES_PS 1000000ULL

@@ -7,7 +7,11 @@
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <hopcc/lib/hop_ring.h>
+
+/* The test has a copy of the law; its exports are those of hop_core. */
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(name) _Static_assert(1, "")
+#include "hop_ring.c"
 
 #define LEN_BYTES	1000U
 #define RATE_BYTES_PS	1000000000U

@@ -9,6 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/xarray.h>
 #include <hopcc/core/hop_speed.h>
+#include <hopcc/lib/hop_drain.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -57,12 +58,14 @@ static u32 hop_speed_ask_mbit(struct net_device *dev)
  *
  * Context: process, RTNL held, and the device's own lock if the kernel has one:
  * init() and change() of a qdisc.
- * Return: bytes/s; 0 if it is not known.
+ * Return: bytes/s; 0 if it is not known or above HOP_DRAIN_RATE_MAX_BYTES_PS.
  */
 u64 hop_speed_ask_bytes_ps(struct net_device *dev)
 {
+	const u64 rate_bytes_ps = (u64)hop_speed_ask_mbit(dev) * HOP_SPEED_BYTES_PER_MBIT;
+
 	ASSERT_RTNL();
-	return (u64)hop_speed_ask_mbit(dev) * HOP_SPEED_BYTES_PER_MBIT;
+	return rate_bytes_ps <= HOP_DRAIN_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 EXPORT_SYMBOL_GPL(hop_speed_ask_bytes_ps);
 

@@ -1,12 +1,176 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Negotiation and paths that drop tags; the functions for each packet are in csig_carrier.h. */
+/* The CSIG algorithms of the end host; see csig_carrier.h. */
+
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
 
 #include "csig_carrier.h"
+
+#define CSIG_TCPOPT_EOL		0
+#define CSIG_TCPOPT_NOP		1
+#define CSIG_TCPOPT_MD5		19
+#define CSIG_TCPOPT_AO		29
+
+/* Consecutive unanswered tags after which the path is considered to strip tags. */
+#define CSIG_MISSES_MAX		3U
+/* Timeout of an answer in RTTs, and its minimum. */
+#define CSIG_TIMEOUT_RTTS	4U
+#define CSIG_TIMEOUT_MIN_NS	4000000ULL
+/* Timeout while TCP has no RTT yet: TCP's initial RTO. */
+#define CSIG_TIMEOUT_UNKNOWN_NS	1000000000ULL
+
+/* Maximum time to wait: the inner packet follows in the same softirq, or was dropped. */
+#define CSIG_DECAP_MAX_NS	10000000ULL
+
+static enum ctag_opt ctag_opt_of_length(u32 length)
+{
+	switch (length) {
+	case CSIG_OPT_HEAD_BYTES:
+		return CSIG_OPT_EMPTY;
+	case CSIG_OPT_HEAD_BYTES + CSIG_QUESTION_DATA_BYTES:
+		return CSIG_OPT_QUESTION;
+	case CSIG_OPT_HEAD_BYTES + 2:
+		return CSIG_OPT_COMPACT;
+	case CSIG_OPT_HEAD_BYTES + 6:
+		return CSIG_OPT_EXPANDED;
+	default:
+		return CSIG_OPT_BAD;
+	}
+}
+
+enum csig_form ctag_opt_form(enum ctag_opt opt)
+{
+	if (opt == CSIG_OPT_COMPACT)
+		return CSIG_COMPACT;
+	return opt == CSIG_OPT_EXPANDED ? CSIG_EXPANDED : CSIG_NONE;
+}
+
+enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
+{
+	u32 at = 0;
+
+	while (at < bytes && opts[at] != CSIG_TCPOPT_EOL) {
+		const u8 *o = opts + at;
+
+		if (*o == CSIG_TCPOPT_NOP) {
+			at++;
+			continue;
+		}
+		if (at + 2 > bytes || o[1] < 2)
+			break;
+		if (o[0] == CSIG_OPT_KIND && o[1] >= CSIG_OPT_HEAD_BYTES &&
+		    at + CSIG_OPT_HEAD_BYTES <= bytes && (o[2] << 8 | o[3]) == exid) {
+			const enum ctag_opt opt = ctag_opt_of_length(o[1]);
+
+			if (opt == CSIG_OPT_BAD || at + o[1] > bytes)
+				return CSIG_OPT_BAD;
+			memcpy(data, o + CSIG_OPT_HEAD_BYTES, o[1] - CSIG_OPT_HEAD_BYTES);
+			return opt;
+		}
+		at += o[1];
+	}
+	return CSIG_OPT_NONE;
+}
+
+bool ctag_opt_has_end(const u8 *opts, u32 bytes)
+{
+	u32 at = 0;
+
+	while (at < bytes) {
+		const u8 *o = opts + at;
+
+		if (*o == CSIG_TCPOPT_NOP) {
+			at++;
+			continue;
+		}
+		if (*o == CSIG_TCPOPT_EOL || *o == CSIG_TCPOPT_MD5 || *o == CSIG_TCPOPT_AO ||
+		    at + 2 > bytes || o[1] < 2 || at + o[1] > bytes)
+			return false;
+		at += o[1];
+	}
+	return true;
+}
+
+u32 ctag_opt_bytes(enum csig_form form)
+{
+	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
+
+	return (bytes + 3) & ~3U;
+}
+
+/*
+ * Writes the head of the option, behind NOPs that pad it to whole words. Return: the position of
+ * its data.
+ */
+static u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
+{
+	const u32 bytes = CSIG_OPT_HEAD_BYTES + data_bytes;
+	const u32 nops = room_bytes - bytes;
+
+	memset(to, CSIG_TCPOPT_NOP, nops);
+	to += nops;
+	to[0] = CSIG_OPT_KIND;
+	to[1] = bytes;
+	to[2] = exid >> 8;
+	to[3] = exid;
+	return to + CSIG_OPT_HEAD_BYTES;
+}
 
 void ctag_opt_write_question(u8 *to, u16 exid)
 {
 	memset(ctag_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
 	       CSIG_QUESTION_DATA_BYTES);
+}
+
+void ctag_opt_write(u8 *to, u16 exid, enum csig_form form, const struct csig_tag *t)
+{
+	const u32 data_bytes = form ? csig_data_bytes(form) : 0;
+	u8 *data = ctag_opt_write_head(to, exid, data_bytes, ctag_opt_bytes(form));
+
+	if (form)
+		csig_write(form, data, t);
+}
+
+static u16 ctag_mark_check(const u8 *data, enum csig_form form, u64 secret)
+{
+	u64 word = form;
+	u32 i;
+
+	for (i = 0; i < CSIG_DATA_MAX_BYTES; i++)
+		word = word << 8 | data[i];
+	word = (word ^ secret) * CSIG_MARK_FACTOR;
+	word = (word ^ word >> 32) * CSIG_MARK_FACTOR;
+	return max_t(u16, word >> 48, 1);
+}
+
+void ctag_mark_write(u8 *mark, enum csig_form form, const struct csig_tag *t, u64 secret)
+{
+	u8 *data = mark + CSIG_MARK_CHECK_BYTES;
+	u16 check;
+
+	memset(data, 0, CSIG_DATA_MAX_BYTES);
+	csig_write(form, data, t);
+	check = ctag_mark_check(data, form, secret);
+	mark[0] = check >> 8;
+	mark[1] = check;
+}
+
+enum csig_form ctag_mark_read(const u8 *mark, struct csig_tag *t, u64 secret)
+{
+	const u8 *data = mark + CSIG_MARK_CHECK_BYTES;
+	const u16 check = mark[0] << 8 | mark[1];
+	enum csig_form form;
+
+	if (!check)
+		return CSIG_NONE;
+	for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
+		if (ctag_mark_check(data, form, secret) == check)
+			break;
+	if (form == CSIG_FORMS)
+		return CSIG_NONE;
+	*t = csig_read(form, data);
+	return form;
 }
 
 void ctag_turns_start(struct ctag_turns *v)
@@ -15,7 +179,76 @@ void ctag_turns_start(struct ctag_turns *v)
 	v->left_pkts = 0;
 }
 
-void ctag_path_miss(struct csig_path *p, u64 now_ns)
+u32 ctag_turn(struct ctag_turns *v, const u32 *weight_pkts)
+{
+	u32 i;
+
+	/* The weight may have been lowered since. */
+	v->left_pkts = min(v->left_pkts, weight_pkts[v->type]);
+	if (v->left_pkts) {
+		v->left_pkts--;
+		return v->type;
+	}
+	for (i = 1; i <= CSIG_TYPES; i++) {
+		const u32 type = (v->type + i) % CSIG_TYPES;
+
+		if (!weight_pkts[type])
+			continue;
+		v->type = type;
+		v->left_pkts = weight_pkts[type] - 1;
+		return type;
+	}
+	return CSIG_TYPES;
+}
+
+u32 ctag_nth_turn(u32 n, const u32 *weight_pkts)
+{
+	u32 i, sum_pkts = 0;
+
+	for (i = 0; i < CSIG_TYPES; i++)
+		sum_pkts += weight_pkts[i];
+	if (!sum_pkts)
+		return CSIG_TYPES;
+	n %= sum_pkts;
+	for (i = 0; i < CSIG_TYPES - 1 && n >= weight_pkts[i]; i++)
+		n -= weight_pkts[i];
+	return i;
+}
+
+void ctag_receive(struct ctag_received *h, enum csig_form form, const struct csig_tag *t,
+		  u64 now_ns)
+{
+	h->form = form;
+	h->fresh = true;
+	h->latest = *t;
+	h->count++;
+	h->received_ns = now_ns;
+}
+
+u32 ctag_reflect_pick(const struct ctag_received *h)
+{
+	u32 i, pick = CSIG_TYPES;
+
+	for (i = 0; i < CSIG_TYPES; i++)
+		if (h[i].fresh && (pick == CSIG_TYPES || h[i].reflected_ns < h[pick].reflected_ns))
+			pick = i;
+	return pick;
+}
+
+void ctag_reflected(struct ctag_received *h, u64 now_ns)
+{
+	h->fresh = false;
+	h->reflected_ns = now_ns;
+}
+
+u64 ctag_timeout_ns(u32 srtt_us)
+{
+	if (!srtt_us)
+		return CSIG_TIMEOUT_UNKNOWN_NS;
+	return max_t(u64, (u64)srtt_us * 1000 * CSIG_TIMEOUT_RTTS, CSIG_TIMEOUT_MIN_NS);
+}
+
+static void ctag_path_miss(struct csig_path *p, u64 now_ns)
 {
 	p->waiting = false;
 	WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
@@ -25,8 +258,91 @@ void ctag_path_miss(struct csig_path *p, u64 now_ns)
 	p->since_ns = now_ns;
 }
 
+bool ctag_path_may_tag(struct csig_path *p, u64 now_ns, u64 timeout_ns, u64 retry_ns)
+{
+	if (p->waiting && now_ns - p->since_ns > timeout_ns)
+		ctag_path_miss(p, now_ns);
+	if (p->state == CSIG_PATH_STRIPPED && now_ns - p->since_ns >= retry_ns) {
+		WRITE_ONCE(p->state, CSIG_PATH_UNPROVEN);
+		p->misses = CSIG_MISSES_MAX - 1;
+	}
+	if (p->state == CSIG_PATH_UNPROVEN)
+		return !p->waiting;
+	return p->state == CSIG_PATH_PROVEN;
+}
+
+void ctag_path_tagged(struct csig_path *p, u32 end_seq, u64 now_ns)
+{
+	p->newest = !p->waiting;
+	if (p->waiting)
+		return;
+	p->waiting = true;
+	p->end_seq = end_seq;
+	p->since_ns = now_ns;
+}
+
 void ctag_path_unsent(struct csig_path *p)
 {
 	if (p->newest)
 		p->waiting = false;
+}
+
+void ctag_path_answered(struct csig_path *p)
+{
+	WRITE_ONCE(p->state, CSIG_PATH_PROVEN);
+	p->misses = 0;
+	p->waiting = false;
+}
+
+void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns)
+{
+	if (p->waiting && (s32)(ack_seq - p->end_seq) >= 0)
+		ctag_path_miss(p, now_ns);
+}
+
+static bool ctag_decap_waits(const struct ctag_decap *d, u32 type, u64 now_ns)
+{
+	return d->form[type] && now_ns - d->since_ns[type] <= CSIG_DECAP_MAX_NS;
+}
+
+u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns)
+{
+	u32 type, waiting = 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		waiting += ctag_decap_waits(d, type, now_ns);
+	return waiting;
+}
+
+void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig_tag *t, u64 now_ns)
+{
+	const u32 type = t->type;
+
+	if (ctag_decap_waits(d, type, now_ns) && d->form[type] == form) {
+		if (csig_worse(type, t->value, d->tag[type].value))
+			d->tag[type] = *t;
+		return;
+	}
+	d->form[type] = form;
+	d->tag[type] = *t;
+	d->since_ns[type] = now_ns;
+}
+
+enum csig_form ctag_decap_take(struct ctag_decap *d, u32 type, struct csig_tag *t, u64 now_ns)
+{
+	enum csig_form form;
+	u32 i, pick = CSIG_TYPES;
+
+	for (i = 0; i < CSIG_TYPES; i++) {
+		if ((type != CSIG_TYPES && type != i) || !ctag_decap_waits(d, i, now_ns))
+			continue;
+		if (pick == CSIG_TYPES || d->since_ns[i] < d->since_ns[pick])
+			pick = i;
+	}
+	if (pick == CSIG_TYPES)
+		return CSIG_NONE;
+	form = d->form[pick];
+	*t = d->tag[pick];
+	d->form[pick] = CSIG_NONE;
+	return form;
 }

@@ -81,7 +81,7 @@ static void write_test(struct kunit *test)
 {
 	static const u32 bytes[CSIG_FORMS] = { 4, 8, 12 };
 	static const struct csig_tag t = { .type = 2, .value = 17, .locator = 99 };
-	u8 to[CSIG_OPT_MAX_BYTES], data[CSIG_DATA_MAX_BYTES];
+	u8 to[CSIG_OPT_HEAD_BYTES + 2 + CSIG_DATA_MAX_BYTES], data[CSIG_DATA_MAX_BYTES];
 	enum csig_form form;
 
 	for (form = CSIG_NONE; form < CSIG_FORMS; form++) {

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <hopcc/lib/hop_names.h>
 
-#include "csig_text.h"
+#include "csig_text.c"
 
 #define TEXT_BYTES 320
 

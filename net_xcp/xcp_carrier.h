@@ -29,15 +29,6 @@
 #include <hopcc/wire/xcp.h>
 #include <hopcc/flow/xcp_flow.h>
 
-/* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
-#define XCP_UNRETURNED_MAX_BYTES_PS	1099511627776LL
-
-/* A sender with a window below this number of segments gets immediate ACKs. */
-#define XCP_SMALL_WINDOW_PKTS	4U
-
-/* Maximum number of headers that wait for the next ACK: as many as two delayed ACKs cover */
-#define XCP_TIMEOUT_HEADERS	4U
-
 /**
  * struct nxcp_vars - state per flow; written under the flow's lock, except @taken_bytes_ps and
  * @taken_headers
@@ -71,51 +62,7 @@ struct nxcp_vars {
  *
  * Return: the state of the peer.
  */
-static inline enum nxcp_peer nxcp_peer(enum hop_stage stage)
-{
-	switch (stage) {
-	case HOP_STAGE_SUPPORTED:
-		return XCP_PEER_SUPPORTED;
-	case HOP_STAGE_UNSUPPORTED:
-	case HOP_STAGE_DOUBTFUL:
-		return XCP_PEER_UNSUPPORTED;
-	default:
-		return XCP_PEER_UNKNOWN;
-	}
-}
-
-static inline u32 nxcp_saturating_add(u32 count, u32 more)
-{
-	return count + min(more, U32_MAX - count);
-}
-
-/* No overflow: |sum| <= 2^40 and |part| < 2^47 */
-static inline s64 nxcp_bounded_sum(s64 sum, s64 part)
-{
-	return clamp_t(s64, sum + part, -XCP_UNRETURNED_MAX_BYTES_PS, XCP_UNRETURNED_MAX_BYTES_PS);
-}
-
-/**
- * nxcp_pending_bytes_ps() - feedback that the congestion control has not taken yet
- * @v: the flow
- *
- * Return: the sum of Reverse_Feedback, bytes/s, within XCP_UNRETURNED_MAX_BYTES_PS.
- */
-static inline s64 nxcp_pending_bytes_ps(const struct nxcp_vars *v)
-{
-	return v->feedback_bytes_ps - READ_ONCE(v->taken_bytes_ps);
-}
-
-static inline void nxcp_add_feedback(struct nxcp_vars *v, s32 reverse_bytes_ps)
-{
-	const s64 pending_bytes_ps = nxcp_pending_bytes_ps(v);
-	const s64 more_bytes_ps = nxcp_bounded_sum(pending_bytes_ps, reverse_bytes_ps) -
-				  pending_bytes_ps;
-
-	WRITE_ONCE(v->feedback_bytes_ps, v->feedback_bytes_ps + more_bytes_ps);
-	/* A reader that sees the new count also sees the new sum; pairs with nxcp_take(). */
-	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
-}
+enum nxcp_peer nxcp_peer(enum hop_stage stage);
 
 /**
  * nxcp_account() - account a received header
@@ -127,26 +74,12 @@ static inline void nxcp_add_feedback(struct nxcp_vars *v, s32 reverse_bytes_ps)
  *
  * A Minimal header and one without an RTT carry no demand, so they cause no pending feedback.
  */
-static inline void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes,
-				u32 segs_pkts)
-{
-	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
-	nxcp_add_feedback(v, xcp_reverse(h));
-	if (!xcp_rtt_us(h))
-		return;
-	WRITE_ONCE(v->unreturned_bytes_ps,
-		   nxcp_bounded_sum(v->unreturned_bytes_ps, xcp_delta_sum(h, segs_pkts)));
-	WRITE_ONCE(v->unreturned_headers, nxcp_saturating_add(v->unreturned_headers, segs_pkts));
-	v->asked = true;
-}
+void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes, u32 segs_pkts);
 
 /*
  * Return: true if an answer to the peer is pending; called for each packet without the flow's lock
  */
-static inline bool nxcp_has_pending(const struct nxcp_vars *v)
-{
-	return READ_ONCE(v->unreturned_headers) || READ_ONCE(v->unreturned_bytes_ps);
-}
+bool nxcp_has_pending(const struct nxcp_vars *v);
 
 /**
  * nxcp_take_pending() - take the feedback for a header that is being sent
@@ -154,15 +87,7 @@ static inline bool nxcp_has_pending(const struct nxcp_vars *v)
  *
  * Return: the header's Reverse_Feedback, bytes/s; the part that does not fit stays pending.
  */
-static inline s32 nxcp_take_pending(struct nxcp_vars *v)
-{
-	s32 reverse_bytes_ps = clamp_t(s64, v->unreturned_bytes_ps, S32_MIN, S32_MAX);
-
-	WRITE_ONCE(v->unreturned_bytes_ps, v->unreturned_bytes_ps - reverse_bytes_ps);
-	WRITE_ONCE(v->unreturned_headers, 0);
-	v->needs_room = false;
-	return reverse_bytes_ps;
-}
+s32 nxcp_take_pending(struct nxcp_vars *v);
 
 /**
  * nxcp_wants_room() - must a socket's data leave room for answers?
@@ -172,10 +97,7 @@ static inline s32 nxcp_take_pending(struct nxcp_vars *v)
  *
  * Return: true if XCP_TIMEOUT_HEADERS headers wait and data had no room for the answer.
  */
-static inline bool nxcp_wants_room(const struct nxcp_vars *v)
-{
-	return v->needs_room && v->unreturned_headers >= XCP_TIMEOUT_HEADERS;
-}
+bool nxcp_wants_room(const struct nxcp_vars *v);
 
 /**
  * nxcp_take() - take the feedback received for the congestion control
@@ -189,20 +111,7 @@ static inline bool nxcp_wants_room(const struct nxcp_vars *v)
  * Context: one caller at a time.
  * Return: the sum of Reverse_Feedback, bytes/s; 0 without a header.
  */
-static inline s64 nxcp_take(struct nxcp_vars *v, u32 *headers)
-{
-	/* Pairs with the release in nxcp_add_feedback(): the count is read before the sum. */
-	const u32 count = smp_load_acquire(&v->feedback_headers);
-	const u64 sum_bytes_ps = READ_ONCE(v->feedback_bytes_ps);
-	const s64 taken_bytes_ps = sum_bytes_ps - v->taken_bytes_ps;
-
-	*headers = count - v->taken_headers;
-	if (!*headers)
-		return 0;
-	v->taken_headers = count;
-	WRITE_ONCE(v->taken_bytes_ps, sum_bytes_ps);
-	return taken_bytes_ps;
-}
+s64 nxcp_take(struct nxcp_vars *v, u32 *headers);
 
 /**
  * nxcp_take_asked() - did the peer send a demand since the last call?
@@ -210,13 +119,7 @@ static inline s64 nxcp_take(struct nxcp_vars *v, u32 *headers)
  *
  * Return: true if it did.
  */
-static inline bool nxcp_take_asked(struct nxcp_vars *v)
-{
-	bool asked = v->asked;
-
-	v->asked = false;
-	return asked;
-}
+bool nxcp_take_asked(struct nxcp_vars *v);
 
 /**
  * nxcp_window_is_small() - is the sender's window so small that it waits for this ACK?
@@ -228,14 +131,7 @@ static inline bool nxcp_take_asked(struct nxcp_vars *v)
  *
  * Return: true if the window is below XCP_SMALL_WINDOW_PKTS segments.
  */
-static inline bool nxcp_window_is_small(const struct nxcp_vars *v, const struct xcp_hdr *h)
-{
-	/* bytes/ms * us = bytes / 1000; (2^32 - 1)^2 < 2^64, 2^16 * 4 * 1000 < 2^28 */
-	u64 window = (u64)be32_to_cpu(h->throughput) * xcp_rtt_us(h);
-
-	return xcp_format(h) != XCP_FORMAT_MINIMAL &&
-	       window < (u64)v->segment_bytes * XCP_SMALL_WINDOW_PKTS * XCP_US_PER_MS;
-}
+bool nxcp_window_is_small(const struct nxcp_vars *v, const struct xcp_hdr *h);
 
 /**
  * nxcp_write_minimal() - build a header that carries only feedback
@@ -243,15 +139,7 @@ static inline bool nxcp_window_is_small(const struct nxcp_vars *v, const struct 
  * @next: protocol of the next header
  * @reverse_bytes_ps: the result of nxcp_take_pending(), bytes/s
  */
-static inline void nxcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps)
-{
-	*h = (struct xcp_hdr) {
-		.version_format = XCP_VERSION << 4 | XCP_FORMAT_MINIMAL,
-		.protocol = next,
-		.length = XCP_HDR_BYTES,
-		.reverse = cpu_to_be32(reverse_bytes_ps),
-	};
-}
+void nxcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_bytes_ps);
 
 /**
  * nxcp_write_offer() - build a header with the sender's offer and feedback
@@ -261,18 +149,8 @@ static inline void nxcp_write_minimal(struct xcp_hdr *h, u8 next, s32 reverse_by
  * @offer: values of the sender; an RTT of 0 makes the other values 0 (section 3.1.1)
  * @reverse_bytes_ps: the result of nxcp_take_pending(), bytes/s
  */
-static inline void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
-				    const struct xcp_offer *offer, s32 reverse_bytes_ps)
-{
-	nxcp_write_minimal(h, next, reverse_bytes_ps);
-	h->version_format = XCP_VERSION << 4 | format;
-	h->flags = offer->flags & XCP_FLAGS_KNOWN;
-	if (!offer->rtt_us)
-		return;
-	h->rtt = xcp_rtt_field(format, offer->rtt_us);
-	h->throughput = xcp_throughput_field(offer->throughput_bytes_ps);
-	h->delta = cpu_to_be32(offer->delta_bytes_ps);
-}
+void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
+		      const struct xcp_offer *offer, s32 reverse_bytes_ps);
 
 /**
  * nxcp_is_question() - does a header ask if the path and the peer support XCP?
@@ -282,10 +160,7 @@ static inline void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format 
  *
  * Return: true if the header has no RTT, like that of a SYN.
  */
-static inline bool nxcp_is_question(const struct xcp_hdr *h)
-{
-	return xcp_format(h) != XCP_FORMAT_MINIMAL && !h->rtt;
-}
+bool nxcp_is_question(const struct xcp_hdr *h);
 
 /**
  * nxcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)
@@ -297,12 +172,6 @@ static inline bool nxcp_is_question(const struct xcp_hdr *h)
  *
  * Return: true if @outer differs from @inner only in this.
  */
-static inline bool nxcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)
-{
-	return outer->version_format == inner->version_format &&
-	       outer->flags == inner->flags && outer->rtt == inner->rtt &&
-	       outer->throughput == inner->throughput && outer->reverse == inner->reverse &&
-	       xcp_delta(outer) <= xcp_delta(inner);
-}
+bool nxcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner);
 
 #endif /* HOPCC_NET_XCP_XCP_CARRIER_H */

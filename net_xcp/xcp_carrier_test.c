@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "xcp_carrier.h"
+#include "xcp_carrier.c"
 
 static struct xcp_hdr header(enum xcp_format format, u32 rtt, u32 throughput, s32 delta,
 			     s32 reverse)

@@ -24,29 +24,6 @@
 #include <linux/types.h>
 #include <hopcc/wire/xcp.h>
 
-/* Return: true if a header's field can hold the sum; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63 */
-static inline bool nxcp_fits(s64 sum_bytes_ps)
-{
-	return sum_bytes_ps >= S32_MIN && sum_bytes_ps <= S32_MAX;
-}
-
-static inline s64 nxcp_merged_delta(const struct xcp_hdr *held, u32 held_pkts,
-				    const struct xcp_hdr *header, u32 pkts)
-{
-	return xcp_delta_sum(held, held_pkts) + xcp_delta_sum(header, pkts);
-}
-
-static inline s64 nxcp_merged_reverse(const struct xcp_hdr *held, const struct xcp_hdr *header)
-{
-	return (s64)xcp_reverse(held) + xcp_reverse(header);
-}
-
-/* Return: true if each segment of both has the same Delta_Throughput */
-static inline bool nxcp_is_alike(const struct xcp_hdr *held, const struct xcp_hdr *header)
-{
-	return held->delta == header->delta && !((held->flags | header->flags) & XCP_FLAG_SUM);
-}
-
 /**
  * nxcp_may_merge() - can one header represent the segments of two?
  * @held: a header that xcp_check() passed
@@ -56,17 +33,8 @@ static inline bool nxcp_is_alike(const struct xcp_hdr *held, const struct xcp_hd
  *
  * Return: true if nxcp_merge() loses no information that is used.
  */
-static inline bool nxcp_may_merge(const struct xcp_hdr *held, u32 held_pkts,
-				  const struct xcp_hdr *header, u32 pkts)
-{
-	return held->version_format == header->version_format &&
-	       held->protocol == header->protocol &&
-	       !((held->flags ^ header->flags) & ~XCP_FLAG_SUM) &&
-	       held->rtt == header->rtt && held->throughput == header->throughput &&
-	       nxcp_fits(nxcp_merged_reverse(held, header)) &&
-	       (nxcp_is_alike(held, header) ||
-		nxcp_fits(nxcp_merged_delta(held, held_pkts, header, pkts)));
-}
+bool nxcp_may_merge(const struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header,
+		    u32 pkts);
 
 /**
  * nxcp_merge() - merge two headers into one
@@ -75,15 +43,7 @@ static inline bool nxcp_may_merge(const struct xcp_hdr *held, u32 held_pkts,
  * @header: as in nxcp_may_merge()
  * @pkts: as in nxcp_may_merge()
  */
-static inline void nxcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header,
-			      u32 pkts)
-{
-	held->reverse = cpu_to_be32(nxcp_merged_reverse(held, header));
-	if (nxcp_is_alike(held, header))
-		return;
-	held->delta = cpu_to_be32(nxcp_merged_delta(held, held_pkts, header, pkts));
-	held->flags |= XCP_FLAG_SUM;
-}
+void nxcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header, u32 pkts);
 
 /**
  * struct nxcp_rest - state while Delta_Throughput is distributed over a GSO packet's segments
@@ -104,33 +64,13 @@ struct nxcp_rest {
  *
  * Return: the state for nxcp_write_segment().
  */
-static inline struct nxcp_rest nxcp_split(const struct xcp_hdr *h, u32 segs_pkts)
-{
-	const s32 sum_bytes_ps = xcp_delta(h);
-	const s32 left = sum_bytes_ps % (s32)segs_pkts;
-
-	return (struct nxcp_rest) {
-		.each_bytes_ps = sum_bytes_ps / (s32)segs_pkts,
-		.step_bytes_ps = left < 0 ? -1 : 1,
-		.left_pkts = left < 0 ? -left : left,
-	};
-}
+struct nxcp_rest nxcp_split(const struct xcp_hdr *h, u32 segs_pkts);
 
 /**
  * nxcp_write_segment() - write the share of the next segment
  * @h: the segment's header, a copy of the GSO packet's; changed
  * @rest: the state from nxcp_split(); changed
  */
-static inline void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest)
-{
-	s32 delta_bytes_ps = rest->each_bytes_ps;
-
-	if (rest->left_pkts) {
-		delta_bytes_ps += rest->step_bytes_ps;
-		rest->left_pkts--;
-	}
-	h->delta = cpu_to_be32(delta_bytes_ps);
-	h->flags &= ~XCP_FLAG_SUM;
-}
+void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest);
 
 #endif /* HOPCC_NET_XCP_XCP_MERGE_H */

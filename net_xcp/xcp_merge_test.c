@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "xcp_merge.h"
+#include "xcp_merge.c"
 
 static struct xcp_hdr header(s32 delta, s32 reverse)
 {

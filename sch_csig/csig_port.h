@@ -107,11 +107,6 @@ struct scsig_port_vars {
 	struct hop_drain drain;
 };
 
-static inline u64 scsig_port_rate(u64 bytes, u64 time_ns)
-{
-	return mul_u64_u64_div_u64(bytes, CSIG_NS_PER_S, time_ns);
-}
-
 /**
  * scsig_port_interval_ns() - get the default interval of a port
  * @rate_bytes_ps: the port's rate, bytes/s, at least 1
@@ -122,13 +117,7 @@ static inline u64 scsig_port_rate(u64 bytes, u64 time_ns)
  * Return: the transmission time of TC_CSIG_INTERVAL_DEFAULT_BYTES, ns, within the bounds of
  * intervals.
  */
-static inline u64 scsig_port_interval_ns(u64 rate_bytes_ps)
-{
-	const u64 ns = div64_u64((u64)TC_CSIG_INTERVAL_DEFAULT_BYTES * CSIG_NS_PER_S,
-				 rate_bytes_ps);
-
-	return clamp_t(u64, ns, TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS);
-}
+u64 scsig_port_interval_ns(u64 rate_bytes_ps);
 
 /**
  * scsig_port_period_ns() - get the time between updates of the estimate
@@ -177,62 +166,6 @@ static inline bool scsig_port_is_due(const struct scsig_port_vars *v, u64 due_ns
 	return now_ns - v->start_ns >= due_ns;
 }
 
-/* (1 - 2^-shift)^n, by squares, in 2^-32; 0 once it is below that. */
-static inline u64 scsig_port_discount(u32 shift, u64 n)
-{
-	u64 factor = (1ULL << CSIG_DISCOUNT_SHIFT) - (1ULL << (CSIG_DISCOUNT_SHIFT - shift));
-	u64 product = 1ULL << CSIG_DISCOUNT_SHIFT;
-
-	for (; n && factor; n >>= 1) {
-		if (n & 1)
-			product = mul_u64_u64_shr(product, factor, CSIG_DISCOUNT_SHIFT);
-		factor = mul_u64_u64_shr(factor, factor, CSIG_DISCOUNT_SHIFT);
-	}
-	return n ? 0 : product;
-}
-
-/*
- * T has changed: X is the bytes of one T. X is bounded before the multiplication, because the CPU
- * faults on a quotient above 2^64.
- */
-static inline void scsig_port_scale_dre(struct scsig_port_vars *v, u64 interval_ns)
-{
-	const u64 before_ns = v->dre_interval_ns;
-
-	v->dre_interval_ns = interval_ns;
-	if (!before_ns)
-		return;
-	if (interval_ns > before_ns)
-		v->dre_x = min(v->dre_x,
-			       mul_u64_u64_div_u64(CSIG_DRE_X_MAX, before_ns, interval_ns));
-	v->dre_x = mul_u64_u64_div_u64(v->dre_x, interval_ns, before_ns);
-}
-
-/* @n periods have ended, at least one; all but the first were empty. */
-static inline void scsig_port_close_dre(struct scsig_port_vars *v,
-					const struct scsig_port_params *p,
-					u64 n)
-{
-	if (unlikely(v->dre_interval_ns != p->interval_ns))
-		scsig_port_scale_dre(v, p->interval_ns);
-	v->dre_x = mul_u64_u64_shr(v->dre_x + (v->bytes << CSIG_DRE_SHIFT),
-				   scsig_port_discount(p->shift, n - 1), CSIG_DISCOUNT_SHIFT);
-	v->used_bytes_ps = mul_u64_u64_div_u64(v->dre_x, CSIG_NS_PER_S,
-					       p->interval_ns << CSIG_DRE_SHIFT);
-	v->dre_x -= v->dre_x >> p->shift;
-}
-
-/* Add a sample: the last packet's bytes over the time since it left. 2^40 * 2^30 / 2^30 */
-static inline void scsig_port_weigh(struct scsig_port_vars *v, const struct scsig_port_params *p,
-				    u64 gap_ns)
-{
-	const u64 whole_ns = p->interval_ns + gap_ns;
-
-	v->used_bytes_ps = mul_u64_u64_div_u64(v->used_bytes_ps, p->interval_ns, whole_ns) +
-			   scsig_port_rate(v->bytes, whole_ns);
-	v->used_bytes_ps = min_t(u64, v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
-}
-
 /**
  * scsig_port_look() - update the estimate to the current time
  * @v: variables of the port
@@ -241,35 +174,7 @@ static inline void scsig_port_weigh(struct scsig_port_vars *v, const struct scsi
  *
  * Return: true if an interval or period ended or, for ewma, if time has passed.
  */
-static inline bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p,
-				   u64 now_ns)
-{
-	const u64 period_ns = scsig_port_period_ns(p);
-	const u64 passed_ns = now_ns - v->start_ns;
-	u64 n = 1;
-
-	if (!v->runs)
-		return false;
-	v->bytes = min_t(u64, v->bytes, CSIG_BYTES_MAX);
-	if (p->estimator == TC_CSIG_ESTIMATOR_EWMA) {
-		if (!passed_ns)
-			return false;
-		scsig_port_weigh(v, p, passed_ns);
-		v->start_ns = now_ns;
-	} else {
-		if (passed_ns < period_ns)
-			return false;
-		n = div64_u64(passed_ns, period_ns);
-		if (p->estimator == TC_CSIG_ESTIMATOR_DRE)
-			scsig_port_close_dre(v, p, n);
-		else
-			v->used_bytes_ps = n > 1 ? 0 : scsig_port_rate(v->bytes, period_ns);
-		v->start_ns += n * period_ns;
-	}
-	v->bytes = 0;
-	v->periods += n;
-	return true;
-}
+bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 now_ns);
 
 /**
  * scsig_port_look_total() - scsig_port_look() for a port that several queues send through
@@ -282,23 +187,8 @@ static inline bool scsig_port_look(struct scsig_port_vars *v, const struct scsig
  *
  * Return: true if an interval or period ended.
  */
-static inline bool scsig_port_look_total(struct scsig_port_vars *v,
-					 const struct scsig_port_params *p,
-					 u64 due_ns, u64 total_bytes, u64 now_ns)
-{
-	const u64 left_bytes = total_bytes - v->total_bytes;
-
-	v->total_bytes = total_bytes;
-	if (!v->runs) {
-		v->runs = true;
-		v->start_ns = now_ns;
-		return false;
-	}
-	v->bytes = min_t(u64, v->bytes + min_t(u64, left_bytes, CSIG_BYTES_MAX), CSIG_BYTES_MAX);
-	if ((s64)(now_ns - v->start_ns) < (s64)due_ns)
-		return false;
-	return scsig_port_look(v, p, now_ns);
-}
+bool scsig_port_look_total(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 due_ns,
+			   u64 total_bytes, u64 now_ns);
 
 /**
  * scsig_port_sent() - count a packet that leaves; call scsig_port_look() with the same time before
@@ -317,32 +207,14 @@ static inline void scsig_port_sent(struct scsig_port_vars *v, u64 now_ns, u32 by
 }
 
 /**
- * scsig_port_capacity_bytes_ps() - get the rate that the port can send at
- * @v: variables of the port
- * @p: parameters of the port
- *
- * Return: bytes/s, at least 1, at most the configured rate.
- */
-static inline u64 scsig_port_capacity_bytes_ps(const struct scsig_port_vars *v,
-					       const struct scsig_port_params *p)
-{
-	return hop_drain_capacity_bytes_ps(&v->drain, p->capacity_bytes_ps);
-}
-
-/**
  * scsig_port_available_bytes_ps() - get the available bandwidth, ABW
  * @v: variables of the port
  * @p: parameters of the port
  *
  * Return: bytes/s, 0 to the capacity.
  */
-static inline u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
-						const struct scsig_port_params *p)
-{
-	const u64 capacity_bytes_ps = scsig_port_capacity_bytes_ps(v, p);
-
-	return capacity_bytes_ps - min(v->used_bytes_ps, capacity_bytes_ps);
-}
+u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
+				  const struct scsig_port_params *p);
 
 /**
  * scsig_port_value() - get the port's value of a signal, in the signal's unit
@@ -353,17 +225,7 @@ static inline u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
  *
  * Return: kbit/s, ppm or ns, depending on @type.
  */
-static inline u64 scsig_port_value(const struct scsig_port_vars *v,
-				   const struct scsig_port_params *p, u32 type, u64 waited_ns)
-{
-	const u64 available_bytes_ps = scsig_port_available_bytes_ps(v, p);
-
-	if (type == CSIG_PD)
-		return waited_ns;
-	if (type == CSIG_ABW)
-		return div_u64(available_bytes_ps, CSIG_BYTES_PER_KBIT);
-	/* 2^38 * 2^20 */
-	return div64_u64(available_bytes_ps * CSIG_PPM_MAX, scsig_port_capacity_bytes_ps(v, p));
-}
+u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type,
+		     u64 waited_ns);
 
 #endif /* HOPCC_SCH_CSIG_CSIG_PORT_H */

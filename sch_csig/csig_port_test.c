@@ -2,7 +2,7 @@
 /* Tests of the three estimators of a port's available bandwidth. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "csig_port.h"
+#include "csig_port.c"
 
 #define US		1000ULL
 #define MBIT		125000ULL

@@ -2,8 +2,7 @@
 /* Tests of CSIG's tag, its values and its locators. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <hopcc/wire/csig.h>
-#include <uapi/linux/pkt_sched_csig.h>
+#include "csig_layout.c"
 
 static u64 random_state = 1;
 
@@ -431,7 +430,7 @@ static void figure5_test(struct kunit *test)
 
 static const struct {
 	enum csig_form form;
-	struct csig_layout layout;
+	struct tc_csig_layout layout;
 	bool ok;
 	u32 locator;
 } layout_cases[] = {
@@ -440,60 +439,60 @@ static const struct {
 	{ CSIG_COMPACT, { .constant = 128 }, false, 0 },
 	{ CSIG_EXPANDED, { .constant = 65535 }, true, 65535 },
 	/* capacity 9 | stage 5 -> 1001 101 */
-	{ CSIG_COMPACT, { .fields = 2, .field = { { CSIG_WHAT_CAPACITY, 4 },
-						  { CSIG_WHAT_STAGE, 3 } } }, true, 0x4d },
+	{ CSIG_COMPACT, { .fields = 2, .field = { { TC_CSIG_WHAT_CAPACITY, 4 },
+						  { TC_CSIG_WHAT_STAGE, 3 } } }, true, 0x4d },
 	/* one bit too many */
-	{ CSIG_COMPACT, { .fields = 2, .field = { { CSIG_WHAT_CAPACITY, 4 },
-						  { CSIG_WHAT_STAGE, 4 } } }, false, 0 },
+	{ CSIG_COMPACT, { .fields = 2, .field = { { TC_CSIG_WHAT_CAPACITY, 4 },
+						  { TC_CSIG_WHAT_STAGE, 4 } } }, false, 0 },
 	/* stage 5 | orientation 2 -> 0..0 101 10 */
-	{ CSIG_COMPACT, { .fields = 2, .field = { { CSIG_WHAT_STAGE, 3 },
-						  { CSIG_WHAT_ORIENTATION, 2 } } }, true, 0x16 },
+	{ CSIG_COMPACT, { .fields = 2, .field = { { TC_CSIG_WHAT_STAGE, 3 },
+						  { TC_CSIG_WHAT_ORIENTATION, 2 } } }, true, 0x16 },
 	/* a TTL of 200 saturates at 127 */
-	{ CSIG_COMPACT, { .fields = 1, .field = { { CSIG_WHAT_TTL, 7 } } }, true, 127 },
-	{ CSIG_EXPANDED, { .fields = 2, .field = { { CSIG_WHAT_DEVICE, 8 },
-						   { CSIG_WHAT_TTL, 8 } } }, true, 0x33c8 },
-	{ CSIG_EXPANDED, { .fields = 1, .field = { { CSIG_WHAT_PORT, 16 } } }, true, 0x1234 },
-	{ CSIG_EXPANDED, { .fields = 1, .field = { { CSIG_WHAT_PORT, 17 } } }, false, 0 },
-	{ CSIG_EXPANDED, { .fields = 1, .field = { { CSIG_WHATS, 4 } } }, false, 0 },
-	{ CSIG_EXPANDED, { .fields = 1, .field = { { CSIG_WHAT_PORT, 0 } } }, false, 0 },
+	{ CSIG_COMPACT, { .fields = 1, .field = { { TC_CSIG_WHAT_TTL, 7 } } }, true, 127 },
+	{ CSIG_EXPANDED, { .fields = 2, .field = { { TC_CSIG_WHAT_DEVICE, 8 },
+						   { TC_CSIG_WHAT_TTL, 8 } } }, true, 0x33c8 },
+	{ CSIG_EXPANDED, { .fields = 1, .field = { { TC_CSIG_WHAT_PORT, 16 } } }, true, 0x1234 },
+	{ CSIG_EXPANDED, { .fields = 1, .field = { { TC_CSIG_WHAT_PORT, 17 } } }, false, 0 },
+	{ CSIG_EXPANDED, { .fields = 1, .field = { { TC_CSIG_WHATS, 4 } } }, false, 0 },
+	{ CSIG_EXPANDED, { .fields = 1, .field = { { TC_CSIG_WHAT_PORT, 0 } } }, false, 0 },
 	{ CSIG_EXPANDED, { .fields = 7 }, false, 0 },
-	{ CSIG_EXPANDED, { .fields = 6, .field = { { CSIG_WHAT_CAPACITY, 4 },
-						   { CSIG_WHAT_STAGE, 3 },
-						   { CSIG_WHAT_ORIENTATION, 2 },
-						   { CSIG_WHAT_TTL, 1 },
-						   { CSIG_WHAT_ORIENTATION, 2 },
-						   { CSIG_WHAT_CAPACITY, 4 } } },
+	{ CSIG_EXPANDED, { .fields = 6, .field = { { TC_CSIG_WHAT_CAPACITY, 4 },
+						   { TC_CSIG_WHAT_STAGE, 3 },
+						   { TC_CSIG_WHAT_ORIENTATION, 2 },
+						   { TC_CSIG_WHAT_TTL, 1 },
+						   { TC_CSIG_WHAT_ORIENTATION, 2 },
+						   { TC_CSIG_WHAT_CAPACITY, 4 } } },
 	  true, 0x9b69 },
 };
 
 static void layout_test(struct kunit *test)
 {
-	static const u32 attrs[CSIG_WHATS] = { 9, 5, 2, 0x1234, 0x33, 0 };
+	static const u32 attrs[TC_CSIG_WHATS] = { 9, 5, 2, 0x1234, 0x33, 0 };
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(layout_cases); i++) {
-		const struct csig_layout *l = &layout_cases[i].layout;
+		const struct tc_csig_layout *l = &layout_cases[i].layout;
 
-		KUNIT_EXPECT_EQ_MSG(test, csig_layout_ok(l, layout_cases[i].form),
+		KUNIT_EXPECT_EQ_MSG(test, scsig_layout_ok(l, layout_cases[i].form),
 				    layout_cases[i].ok, "case %u", i);
 		if (layout_cases[i].ok)
-			KUNIT_EXPECT_EQ_MSG(test, csig_compose(l, attrs, 200),
+			KUNIT_EXPECT_EQ_MSG(test, scsig_compose(l, attrs, 200),
 					    layout_cases[i].locator, "case %u", i);
 	}
 }
 
 static void misfit_test(struct kunit *test)
 {
-	static const struct csig_layout l = {
-		.fields = 2, .field = { { CSIG_WHAT_STAGE, 3 }, { CSIG_WHAT_TTL, 2 } },
+	static const struct tc_csig_layout l = {
+		.fields = 2, .field = { { TC_CSIG_WHAT_STAGE, 3 }, { TC_CSIG_WHAT_TTL, 2 } },
 	};
-	u32 attrs[CSIG_WHATS] = { 15, 7, 65535, 65535, 65535, 255 };
+	u32 attrs[TC_CSIG_WHATS] = { 15, 7, 65535, 65535, 65535, 255 };
 
-	KUNIT_EXPECT_EQ(test, csig_layout_misfit(&l, attrs), (u32)CSIG_WHATS);
-	attrs[CSIG_WHAT_STAGE] = 8;
-	KUNIT_EXPECT_EQ(test, csig_layout_misfit(&l, attrs), (u32)CSIG_WHAT_STAGE);
-	KUNIT_EXPECT_TRUE(test, csig_layout_needs_ttl(&l));
-	KUNIT_EXPECT_FALSE(test, csig_layout_needs_ttl(&layout_cases[4].layout));
+	KUNIT_EXPECT_EQ(test, scsig_layout_misfit(&l, attrs), (u32)TC_CSIG_WHATS);
+	attrs[TC_CSIG_WHAT_STAGE] = 8;
+	KUNIT_EXPECT_EQ(test, scsig_layout_misfit(&l, attrs), (u32)TC_CSIG_WHAT_STAGE);
+	KUNIT_EXPECT_TRUE(test, scsig_layout_needs_ttl(&l));
+	KUNIT_EXPECT_FALSE(test, scsig_layout_needs_ttl(&layout_cases[4].layout));
 }
 
 static struct kunit_case scsig_cases[] = {

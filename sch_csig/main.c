@@ -23,6 +23,7 @@
  * The kernel's own arrival time (skb->tstamp) cannot be used, since forwarding and redirecting
  * clear it before any qdisc.
  */
+#include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/module.h>
@@ -62,7 +63,7 @@
  * @types: bit n is set if the port has the signal of type n
  * @updated_types: @types in mode update, else 0
  * @tpids: TPIDs of tags
- * @attrs: attributes of the port for locators, by enum csig_what
+ * @attrs: attributes of the port for locators, by TC_CSIG_WHAT_*
  * @signal: configuration of the signals, by type
  * @rcu: for freeing; dump() reads the settings without a lock
  */
@@ -75,7 +76,7 @@ struct scsig_settings {
 	u32 types;
 	u32 updated_types;
 	struct csig_tpids tpids;
-	u32 attrs[CSIG_WHATS];
+	u32 attrs[TC_CSIG_WHATS];
 	struct scsig_signal signal[CSIG_TYPES];
 	struct rcu_head rcu;
 };
@@ -560,7 +561,7 @@ static u32 scsig_locator_with_ttl(const struct scsig_settings *set,
 {
 	const struct csig_place place = scsig_packet_find(skb, &set->tpids);
 
-	return csig_compose(&set->signal[type].layout[form], set->attrs,
+	return scsig_compose(&set->signal[type].layout[form], set->attrs,
 			    scsig_packet_ttl(skb, &place));
 }
 
@@ -731,52 +732,36 @@ static void scsig_reset(struct Qdisc *sch)
 	q->known = 0;
 }
 
-#define CSIG_OPTION HOP_NLA_OPTION
-
 static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
-	[TCA_CSIG_OVERHEAD] = CSIG_OPTION("overhead", " bytes", TC_CSIG_OVERHEAD_DEFAULT_BYTES,
-					  0, TC_CSIG_OVERHEAD_MAX_BYTES),
+	[TCA_CSIG_OVERHEAD] = HOP_NLA_OPTION("overhead", " bytes", TC_CSIG_OVERHEAD_DEFAULT_BYTES,
+					     0, TC_CSIG_OVERHEAD_MAX_BYTES),
 	[TCA_CSIG_MODE] = { TC_CSIG_MODE_DEFAULT, 0, TC_CSIG_MODE_MAX,
 			    "mode must be update, pass or strip" },
 	[TCA_CSIG_UNSUPPORTED] = { TC_CSIG_UNSUPPORTED_DEFAULT, TC_CSIG_UNSUPPORTED_MIN,
 				   TC_CSIG_UNSUPPORTED_MAX, "unsupported must be pass or strip" },
 	[TCA_CSIG_ESTIMATOR] = { TC_CSIG_ESTIMATOR_DEFAULT, 0, TC_CSIG_ESTIMATOR_MAX,
 				 "estimator must be raw, ewma or dre" },
-	[TCA_CSIG_INTERVAL] = CSIG_OPTION("interval", " ns", TC_CSIG_INTERVAL_MIN_NS,
-					  TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
-	[TCA_CSIG_SHIFT] = CSIG_OPTION("shift", "", TC_CSIG_SHIFT_DEFAULT,
-				       TC_CSIG_SHIFT_MIN, TC_CSIG_SHIFT_MAX),
-	[TCA_CSIG_TIMER] = CSIG_OPTION("timer", "", 0, 0, 1),
-	[TCA_CSIG_TPID_COMPACT] = CSIG_OPTION("tpid_compact", "", TC_CSIG_TPID_COMPACT_DEFAULT,
-					      TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
-	[TCA_CSIG_TPID_EXPANDED] = CSIG_OPTION("tpid_expanded", "", TC_CSIG_TPID_EXPANDED_DEFAULT,
-					       TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
-	[TCA_CSIG_STAGE] = CSIG_OPTION("stage", "", 0, 0, TC_CSIG_STAGE_MAX),
-	[TCA_CSIG_ORIENTATION] = CSIG_OPTION("orientation", "", 0, 0, TC_CSIG_ORIENTATION_MAX),
-	[TCA_CSIG_PORT_ID] = CSIG_OPTION("port_id", "", 0, 0, TC_CSIG_PORT_ID_MAX),
-	[TCA_CSIG_DEVICE_ID] = CSIG_OPTION("device_id", "", 0, 0, TC_CSIG_DEVICE_ID_MAX),
+	[TCA_CSIG_INTERVAL] = HOP_NLA_OPTION("interval", " ns", TC_CSIG_INTERVAL_MIN_NS,
+					     TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
+	[TCA_CSIG_SHIFT] = HOP_NLA_OPTION("shift", "", TC_CSIG_SHIFT_DEFAULT, TC_CSIG_SHIFT_MIN,
+					  TC_CSIG_SHIFT_MAX),
+	[TCA_CSIG_TIMER] = HOP_NLA_OPTION("timer", "", 0, 0, 1),
+	[TCA_CSIG_TPID_COMPACT] = HOP_NLA_OPTION("tpid_compact", "", TC_CSIG_TPID_COMPACT_DEFAULT,
+						 TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
+	[TCA_CSIG_TPID_EXPANDED] = HOP_NLA_OPTION("tpid_expanded", "",
+						  TC_CSIG_TPID_EXPANDED_DEFAULT, TC_CSIG_TPID_MIN,
+						  TC_CSIG_TPID_MAX),
+	[TCA_CSIG_STAGE] = HOP_NLA_OPTION("stage", "", 0, 0, TC_CSIG_STAGE_MAX),
+	[TCA_CSIG_ORIENTATION] = HOP_NLA_OPTION("orientation", "", 0, 0, TC_CSIG_ORIENTATION_MAX),
+	[TCA_CSIG_PORT_ID] = HOP_NLA_OPTION("port_id", "", 0, 0, TC_CSIG_PORT_ID_MAX),
+	[TCA_CSIG_DEVICE_ID] = HOP_NLA_OPTION("device_id", "", 0, 0, TC_CSIG_DEVICE_ID_MAX),
 };
 
 /* The policy does not check ranges, since its error message could not name the option. */
 static const struct nla_policy scsig_policy[TCA_CSIG_MAX + 1] = {
-	[TCA_CSIG_RATE]			= { .type = NLA_U64 },
-	[TCA_CSIG_OVERHEAD]		= { .type = NLA_U32 },
-	[TCA_CSIG_MODE]			= { .type = NLA_U32 },
-	[TCA_CSIG_UNSUPPORTED]		= { .type = NLA_U32 },
-	[TCA_CSIG_ESTIMATOR]		= { .type = NLA_U32 },
-	[TCA_CSIG_INTERVAL]		= { .type = NLA_U32 },
-	[TCA_CSIG_SHIFT]		= { .type = NLA_U32 },
-	[TCA_CSIG_TIMER]		= { .type = NLA_U32 },
-	[TCA_CSIG_TPID_COMPACT]		= { .type = NLA_U32 },
-	[TCA_CSIG_TPID_EXPANDED]	= { .type = NLA_U32 },
-	[TCA_CSIG_STAGE]		= { .type = NLA_U32 },
-	[TCA_CSIG_ORIENTATION]		= { .type = NLA_U32 },
-	[TCA_CSIG_PORT_ID]		= { .type = NLA_U32 },
-	[TCA_CSIG_DEVICE_ID]		= { .type = NLA_U32 },
-	[TCA_CSIG_LIMIT]		= { .type = NLA_U32 },
-	[TCA_CSIG_SIGNAL_ABW]		= { .type = NLA_NESTED },
-	[TCA_CSIG_SIGNAL_ABW_C]		= { .type = NLA_NESTED },
-	[TCA_CSIG_SIGNAL_PD]		= { .type = NLA_NESTED },
+	[TCA_CSIG_RATE] = { .type = NLA_U64 },
+	[TCA_CSIG_OVERHEAD ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
+	[TCA_CSIG_SIGNAL_ABW ... TCA_CSIG_SIGNAL_PD] = { .type = NLA_NESTED },
 };
 
 static const struct nla_policy scsig_signal_policy[TCA_CSIG_SIGNAL_MAX + 1] = {
@@ -819,19 +804,11 @@ static int scsig_parse_signal(struct scsig_signal *signal, const struct nlattr *
 static int scsig_parse(struct scsig_settings *set, struct nlattr **tb,
 		       struct netlink_ext_ack *extack)
 {
-	int err, type;
-	u64 rate;
+	int type, err = hop_nla_rate(&set->rate_bytes_ps, tb[TCA_CSIG_RATE], extack);
 
-	if (tb[TCA_CSIG_RATE]) {
-		rate = nla_get_u64(tb[TCA_CSIG_RATE]);
-		if (rate != TC_CSIG_RATE_AUTO &&
-		    (rate < TC_CSIG_RATE_MIN_BYTES_PS || rate > TC_CSIG_RATE_MAX_BYTES_PS))
-			return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
-					      "rate must be 10kbit to 1600gbit, or auto");
-		set->rate_bytes_ps = rate;
-	}
 	set->has_interval |= !!tb[TCA_CSIG_INTERVAL];
-	err = hop_nla_options(set->value, scsig_options_u32, TCA_CSIG_MAX, tb, extack);
+	if (!err)
+		err = hop_nla_options(set->value, scsig_options_u32, TCA_CSIG_MAX, tb, extack);
 	for (type = 0; type < CSIG_TYPES && !err; type++)
 		err = scsig_parse_signal(&set->signal[type], tb[TCA_CSIG_SIGNAL_ABW + type],
 					 extack);
@@ -841,20 +818,20 @@ static int scsig_parse(struct scsig_settings *set, struct nlattr **tb,
 static int scsig_check_layouts(const struct scsig_settings *set, struct nlattr **tb,
 			       struct netlink_ext_ack *extack)
 {
-	static const char *const misfits[CSIG_WHATS] = {
-		[CSIG_WHAT_CAPACITY] = "the code of the capacity does not fit its bits in lm",
-		[CSIG_WHAT_STAGE] = "stage does not fit its bits in lm",
-		[CSIG_WHAT_ORIENTATION] = "orientation does not fit its bits in lm",
-		[CSIG_WHAT_PORT] = "port_id does not fit its bits in lm",
-		[CSIG_WHAT_DEVICE] = "device_id does not fit its bits in lm",
+	static const char *const misfits[TC_CSIG_WHATS] = {
+		[TC_CSIG_WHAT_CAPACITY] = "the code of the capacity does not fit its bits in lm",
+		[TC_CSIG_WHAT_STAGE] = "stage does not fit its bits in lm",
+		[TC_CSIG_WHAT_ORIENTATION] = "orientation does not fit its bits in lm",
+		[TC_CSIG_WHAT_PORT] = "port_id does not fit its bits in lm",
+		[TC_CSIG_WHAT_DEVICE] = "device_id does not fit its bits in lm",
 	};
 	int type, form;
 
 	for (type = 0; type < CSIG_TYPES; type++) {
 		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++) {
-			u32 what = csig_layout_misfit(&set->signal[type].layout[form], set->attrs);
+			u32 what = scsig_layout_misfit(&set->signal[type].layout[form], set->attrs);
 
-			if (what != CSIG_WHATS)
+			if (what != TC_CSIG_WHATS)
 				return hop_nla_refuse(extack, tb[TCA_CSIG_SIGNAL_ABW + type],
 						      misfits[what]);
 		}
@@ -919,22 +896,13 @@ static int scsig_check(const struct Qdisc *sch, const struct scsig_settings *set
 	return err ?: scsig_check_layouts(set, tb, extack);
 }
 
-/* Get the device's rate; 0 if it is not known or above the maximum. Context: RTNL. */
-static u64 scsig_device_rate_bytes_ps(const struct Qdisc *sch)
-{
-	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
-
-	ASSERT_RTNL();
-	return rate_bytes_ps <= TC_CSIG_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
-}
-
 static void scsig_derive_locator(struct scsig_settings *set, struct scsig_signal *signal,
 				 enum csig_form form)
 {
-	const struct csig_layout *layout = &signal->layout[form];
+	const struct tc_csig_layout *layout = &signal->layout[form];
 
-	signal->locator[form] = csig_compose(layout, set->attrs, 0);
-	signal->has_ttl[form] = csig_layout_needs_ttl(layout);
+	signal->locator[form] = scsig_compose(layout, set->attrs, 0);
+	signal->has_ttl[form] = scsig_layout_needs_ttl(layout);
 }
 
 /* The interval follows the rate unless tc set it. The options contain a copy, for dumps. */
@@ -951,7 +919,7 @@ static void scsig_set_rate(struct scsig_settings *set, u64 rate_bytes_ps)
 	u32 type, form, rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
 
 	set->port.capacity_bytes_ps = rate_bytes_ps;
-	set->attrs[CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
+	set->attrs[TC_CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
 	for (type = 0; type < CSIG_TYPES; type++)
 		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
 			scsig_derive_locator(set, &set->signal[type], form);
@@ -978,10 +946,10 @@ static void scsig_derive(struct scsig_settings *set, u64 rate_bytes_ps)
 		set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE ? set->types : 0;
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
-	set->attrs[CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];
-	set->attrs[CSIG_WHAT_ORIENTATION] = set->value[TCA_CSIG_ORIENTATION];
-	set->attrs[CSIG_WHAT_PORT] = set->value[TCA_CSIG_PORT_ID];
-	set->attrs[CSIG_WHAT_DEVICE] = set->value[TCA_CSIG_DEVICE_ID];
+	set->attrs[TC_CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];
+	set->attrs[TC_CSIG_WHAT_ORIENTATION] = set->value[TCA_CSIG_ORIENTATION];
+	set->attrs[TC_CSIG_WHAT_PORT] = set->value[TCA_CSIG_PORT_ID];
+	set->attrs[TC_CSIG_WHAT_DEVICE] = set->value[TCA_CSIG_DEVICE_ID];
 	scsig_set_rate(set, rate_bytes_ps);
 }
 
@@ -1041,12 +1009,10 @@ static int scsig_prepare(const struct Qdisc *sch, struct scsig_settings *set, st
 	int err = scsig_parse(set, tb, extack);
 
 	if (!err)
-		err = hop_limit_parse(sch, limit_bytes, TC_CSIG_LIMIT_MIN_BYTES, tb[TCA_CSIG_LIMIT],
-				      "limit must be " __stringify(TC_CSIG_LIMIT_MIN_BYTES) " to "
-				      __stringify(TC_CSIG_LIMIT_MAX_BYTES) " bytes", extack);
+		err = hop_limit_parse(sch, limit_bytes, tb[TCA_CSIG_LIMIT], extack);
 	if (err)
 		return err;
-	rate_bytes_ps = set->rate_bytes_ps ?: scsig_device_rate_bytes_ps(sch);
+	rate_bytes_ps = set->rate_bytes_ps ?: hop_speed_ask_bytes_ps(qdisc_dev(sch));
 	if (!rate_bytes_ps)
 		return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
@@ -1143,7 +1109,7 @@ static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
 		return;
 	/* A link that is down reports no speed: keep the last one. */
-	if (!rate_bytes_ps || rate_bytes_ps > TC_CSIG_RATE_MAX_BYTES_PS)
+	if (!rate_bytes_ps)
 		return;
 	sch_tree_lock(q->sch);
 	if (rate_bytes_ps != q->set->port.capacity_bytes_ps) {
@@ -1247,29 +1213,17 @@ static void scsig_destroy(struct Qdisc *sch)
 		kfree_rcu(q->set, rcu);
 }
 
-static int scsig_dump_layout(struct sk_buff *skb, const struct scsig_signal *signal, int form)
-{
-	const struct csig_layout *layout = &signal->layout[form];
-	struct tc_csig_layout out = { .constant = layout->constant, .fields = layout->fields };
-	u32 i;
-
-	for (i = 0; i < layout->fields; i++) {
-		out.field[i].what = layout->field[i].what;
-		out.field[i].bits = layout->field[i].bits;
-	}
-	return nla_put(skb, scsig_layout_attr[form], sizeof(out), &out);
-}
-
 static int scsig_dump_signal(struct sk_buff *skb, const struct scsig_signal *signal, int attr)
 {
 	struct nlattr *nest = nla_nest_start_noflag(skb, attr);
+	const struct tc_csig_layout *layout = signal->layout;
 
 	if (!nest || nla_put_u32(skb, TCA_CSIG_SIGNAL_ON, signal->on) ||
 	    nla_put_u32(skb, TCA_CSIG_SIGNAL_QUANTUM, signal->scale.quantum) ||
 	    nla_put(skb, TCA_CSIG_SIGNAL_EDGES, signal->scale.edges * sizeof(u32),
 		    signal->scale.edge) ||
-	    scsig_dump_layout(skb, signal, CSIG_COMPACT) ||
-	    scsig_dump_layout(skb, signal, CSIG_EXPANDED))
+	    nla_put(skb, TCA_CSIG_SIGNAL_LM_COMPACT, sizeof(*layout), &layout[CSIG_COMPACT]) ||
+	    nla_put(skb, TCA_CSIG_SIGNAL_LM_EXPANDED, sizeof(*layout), &layout[CSIG_EXPANDED]))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -1361,28 +1315,17 @@ static struct Qdisc_ops scsig_qdisc_ops __read_mostly = {
 };
 MODULE_ALIAS_NET_SCH("csig");
 
-static int __init scsig_module_init(void)
-{
-	BUILD_BUG_ON(offsetof(struct scsig_sched_data, child));
-	BUILD_BUG_ON(TC_CSIG_RATE_MIN_BYTES_PS - HOP_DRAIN_RATE_MIN_BYTES_PS);
-	BUILD_BUG_ON(TC_CSIG_RATE_MAX_BYTES_PS - HOP_DRAIN_RATE_MAX_BYTES_PS);
-	BUILD_BUG_ON(TC_CSIG_SIGNALS - CSIG_TYPES);
-	BUILD_BUG_ON(TC_CSIG_WHATS - CSIG_WHATS);
-	BUILD_BUG_ON(TC_CSIG_EDGES_MAX - CSIG_EDGES);
-	BUILD_BUG_ON(TC_CSIG_FIELDS_MAX - CSIG_FIELDS_MAX);
-	BUILD_BUG_ON(TC_CSIG_MALFORMED_CAUSES + 1 - CSIG_FAULTS);
-	BUILD_BUG_ON(TC_CSIG_TPID_COMPACT_DEFAULT - CSIG_TPID_COMPACT_DEFAULT);
-	BUILD_BUG_ON(TC_CSIG_TPID_EXPANDED_DEFAULT - CSIG_TPID_EXPANDED_DEFAULT);
-	return register_qdisc(&scsig_qdisc_ops);
-}
+static_assert(!offsetof(struct scsig_sched_data, child));
+static_assert(TC_CSIG_RATE_MIN_BYTES_PS == HOP_DRAIN_RATE_MIN_BYTES_PS);
+static_assert(TC_CSIG_RATE_MAX_BYTES_PS == HOP_DRAIN_RATE_MAX_BYTES_PS);
+static_assert(TC_CSIG_LIMIT_MIN_BYTES == HOP_LIMIT_MIN_BYTES);
+static_assert((int)TC_CSIG_SIGNALS == CSIG_TYPES);
+static_assert(TC_CSIG_EDGES_MAX == CSIG_EDGES);
+static_assert(TC_CSIG_MALFORMED_CAUSES + 1 == CSIG_FAULTS);
+static_assert(TC_CSIG_TPID_COMPACT_DEFAULT == CSIG_TPID_COMPACT_DEFAULT);
+static_assert(TC_CSIG_TPID_EXPANDED_DEFAULT == CSIG_TPID_EXPANDED_DEFAULT);
 
-static void __exit scsig_module_exit(void)
-{
-	unregister_qdisc(&scsig_qdisc_ops);
-}
-
-module_init(scsig_module_init);
-module_exit(scsig_module_exit);
+module_driver(scsig_qdisc_ops, register_qdisc, unregister_qdisc);
 MODULE_DESCRIPTION("CSIG transit device: updates CSIG tags with the load of its port");
 MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

@@ -697,9 +697,7 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	if (!err)
 		err = sint_check_formats(&config, tb[TCA_INT_FORMATS], extack);
 	if (!err)
-		err = hop_limit_parse(sch, &limit_bytes, TC_INT_LIMIT_MIN_BYTES, tb[TCA_INT_LIMIT],
-				      "limit must be " __stringify(TC_INT_LIMIT_MIN_BYTES) " to "
-				      __stringify(TC_INT_LIMIT_MAX_BYTES) " bytes", extack);
+		err = hop_limit_parse(sch, &limit_bytes, tb[TCA_INT_LIMIT], extack);
 	if (!err)
 		err = sint_resolve_rate(sch, &params, &config,
 					tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED], extack);

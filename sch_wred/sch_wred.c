@@ -11,6 +11,7 @@
  * TCQ_F_CAN_BYPASS is not set: a packet that finds an empty queue is still subject to the algorithm
  * (min may be 0) and still counted.
  */
+#include <linux/device.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
@@ -334,18 +335,7 @@ static struct Qdisc_ops wred_qdisc_ops __read_mostly = {
 };
 MODULE_ALIAS_NET_SCH("wred");
 
-static int __init wred_module_init(void)
-{
-	return register_qdisc(&wred_qdisc_ops);
-}
-
-static void __exit wred_module_exit(void)
-{
-	unregister_qdisc(&wred_qdisc_ops);
-}
-
-module_init(wred_module_init);
-module_exit(wred_module_exit);
+module_driver(wred_qdisc_ops, register_qdisc, unregister_qdisc);
 MODULE_DESCRIPTION("WRED/ECN queue on the instantaneous backlog");
 MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

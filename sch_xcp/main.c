@@ -29,6 +29,7 @@
  *
  * On a hardware device, what the driver's ring holds (xcp_ring.h) belongs to the persistent queue.
  */
+#include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -879,57 +880,38 @@ static void sxcp_reset(struct Qdisc *sch)
 	sxcp_sleep(q);
 }
 
-#define XCP_OPTION HOP_NLA_OPTION
-
 static const struct hop_nla_option sxcp_options[TCA_XCP_MAX + 1] = {
-	[TCA_XCP_OVERHEAD] = XCP_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES,
-					0, TC_XCP_OVERHEAD_MAX_BYTES),
-	[TCA_XCP_ALPHA] = XCP_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
-				     TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM),
-	[TCA_XCP_BETA] = XCP_OPTION("beta", " ppm", TC_XCP_BETA_AUTO,
-				    0, TC_XCP_BETA_MAX_PPM),
-	[TCA_XCP_GAMMA] = XCP_OPTION("gamma", " ppm", TC_XCP_GAMMA_DEFAULT_PPM,
-				     0, TC_XCP_GAMMA_MAX_PPM),
-	[TCA_XCP_MIN_INTERVAL] = XCP_OPTION("min_interval", " us", TC_XCP_MIN_INTERVAL_DEFAULT_US,
-					    TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
-	[TCA_XCP_MAX_INTERVAL] = XCP_OPTION("max_interval", " us", TC_XCP_MAX_INTERVAL_DEFAULT_US,
-					    TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
-	[TCA_XCP_ALLOWED_QUEUE] = XCP_OPTION("allowed_queue", " us",
-					     TC_XCP_ALLOWED_QUEUE_DEFAULT_US,
-					     TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
-	[TCA_XCP_E2E_SHARE] = XCP_OPTION("e2e_share", " ppm", TC_XCP_E2E_SHARE_DEFAULT_PPM,
-					 0, TC_XCP_SHARE_MAX_PPM),
-	[TCA_XCP_SHARE] = XCP_OPTION("share", "", TC_XCP_SHARE_OFF, TC_XCP_SHARE_OFF,
-				     TC_XCP_SHARE_CUBIC),
-	[TCA_XCP_PROTOCOL] = XCP_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
-					TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
+	[TCA_XCP_OVERHEAD] = HOP_NLA_OPTION("overhead", " bytes", TC_XCP_OVERHEAD_DEFAULT_BYTES, 0,
+					    TC_XCP_OVERHEAD_MAX_BYTES),
+	[TCA_XCP_ALPHA] = HOP_NLA_OPTION("alpha", " ppm", TC_XCP_ALPHA_DEFAULT_PPM,
+					 TC_XCP_ALPHA_MIN_PPM, TC_XCP_ALPHA_MAX_PPM),
+	[TCA_XCP_BETA] = HOP_NLA_OPTION("beta", " ppm", TC_XCP_BETA_AUTO, 0, TC_XCP_BETA_MAX_PPM),
+	[TCA_XCP_GAMMA] = HOP_NLA_OPTION("gamma", " ppm", TC_XCP_GAMMA_DEFAULT_PPM, 0,
+					 TC_XCP_GAMMA_MAX_PPM),
+	[TCA_XCP_MIN_INTERVAL] = HOP_NLA_OPTION("min_interval", " us",
+						TC_XCP_MIN_INTERVAL_DEFAULT_US, TC_XCP_TIME_MIN_US,
+						TC_XCP_TIME_MAX_US),
+	[TCA_XCP_MAX_INTERVAL] = HOP_NLA_OPTION("max_interval", " us",
+						TC_XCP_MAX_INTERVAL_DEFAULT_US, TC_XCP_TIME_MIN_US,
+						TC_XCP_TIME_MAX_US),
+	[TCA_XCP_ALLOWED_QUEUE] = HOP_NLA_OPTION("allowed_queue", " us",
+						 TC_XCP_ALLOWED_QUEUE_DEFAULT_US,
+						 TC_XCP_TIME_MIN_US, TC_XCP_TIME_MAX_US),
+	[TCA_XCP_E2E_SHARE] = HOP_NLA_OPTION("e2e_share", " ppm", TC_XCP_E2E_SHARE_DEFAULT_PPM, 0,
+					     TC_XCP_SHARE_MAX_PPM),
+	[TCA_XCP_SHARE] = HOP_NLA_OPTION("share", "", TC_XCP_SHARE_OFF, TC_XCP_SHARE_OFF,
+					 TC_XCP_SHARE_CUBIC),
+	[TCA_XCP_PROTOCOL] = HOP_NLA_OPTION("protocol", "", TC_XCP_PROTOCOL_DEFAULT,
+					    TC_XCP_PROTOCOL_MIN, TC_XCP_PROTOCOL_MAX),
 };
 
 /* xcp_options has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sxcp_policy[TCA_XCP_MAX + 1] = {
-	[TCA_XCP_RATE]		= { .type = NLA_U64 },
-	[TCA_XCP_OVERHEAD]	= { .type = NLA_U32 },
-	[TCA_XCP_ALPHA]		= { .type = NLA_U32 },
-	[TCA_XCP_BETA]		= { .type = NLA_U32 },
-	[TCA_XCP_GAMMA]		= { .type = NLA_U32 },
-	[TCA_XCP_MIN_INTERVAL]	= { .type = NLA_U32 },
-	[TCA_XCP_MAX_INTERVAL]	= { .type = NLA_U32 },
-	[TCA_XCP_ALLOWED_QUEUE]	= { .type = NLA_U32 },
-	[TCA_XCP_E2E_SHARE]	= { .type = NLA_U32 },
-	[TCA_XCP_PROTOCOL]	= { .type = NLA_U32 },
-	[TCA_XCP_LIMIT]		= { .type = NLA_U32 },
-	[TCA_XCP_UNUSED]	= { .type = NLA_REJECT },
-	[TCA_XCP_SHARE]		= { .type = NLA_U32 },
+	[TCA_XCP_RATE] = { .type = NLA_U64 },
+	[TCA_XCP_OVERHEAD ... TCA_XCP_LIMIT] = { .type = NLA_U32 },
+	[TCA_XCP_UNUSED] = { .type = NLA_REJECT },
+	[TCA_XCP_SHARE] = { .type = NLA_U32 },
 };
-
-/* Return: speed of the device, bytes/s; 0 if unknown or out of range. Context: RTNL */
-static u64 sxcp_device_rate_bytes_ps(const struct Qdisc *sch)
-{
-	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
-
-	ASSERT_RTNL();
-	return rate_bytes_ps <= TC_XCP_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
-}
 
 /* Convert the options in @c to parameters of the algorithm, except for the capacity. */
 static void sxcp_set_params(struct sxcp_params *p, const struct sxcp_config *c)
@@ -945,21 +927,6 @@ static void sxcp_set_params(struct sxcp_params *p, const struct sxcp_config *c)
 	p->e2e_share_q32 = sxcp_gain_q32(c->value[TCA_XCP_E2E_SHARE]);
 	p->overhead_bytes = c->value[TCA_XCP_OVERHEAD];
 	p->protocol = c->value[TCA_XCP_PROTOCOL];
-}
-
-static int sxcp_parse_rate(u64 *rate_bytes_ps, const struct nlattr *attr,
-			   struct netlink_ext_ack *extack)
-{
-	u64 rate;
-
-	if (!attr)
-		return 0;
-	rate = nla_get_u64(attr);
-	if (rate != TC_XCP_RATE_AUTO &&
-	    (rate < TC_XCP_RATE_MIN_BYTES_PS || rate > TC_XCP_RATE_MAX_BYTES_PS))
-		return hop_nla_refuse(extack, attr, "rate must be 10kbit to 1600gbit, or auto");
-	*rate_bytes_ps = rate;
-	return 0;
 }
 
 /* Each of these times is the period of a timer, whose cost affects the whole machine. */
@@ -985,7 +952,7 @@ static int sxcp_check_times(const struct Qdisc *sch, struct nlattr **tb,
 static int sxcp_parse(const struct Qdisc *sch, struct sxcp_config *c, struct nlattr **tb,
 		      struct netlink_ext_ack *extack)
 {
-	int err = sxcp_parse_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
+	int err = hop_nla_rate(&c->rate_bytes_ps, tb[TCA_XCP_RATE], extack);
 
 	if (!err)
 		err = hop_nla_options(c->value, sxcp_options, TCA_XCP_MAX, tb, extack);
@@ -1090,17 +1057,13 @@ static int sxcp_parse_limit(const struct Qdisc *sch, const struct sxcp_config *c
 			    u32 *limit_bytes, const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	static const char refusal[] = "limit must be " __stringify(TC_XCP_LIMIT_MIN_BYTES) " to "
-				      __stringify(TC_XCP_LIMIT_MAX_BYTES) " bytes";
-
 	/*
 	 * A default child will be created as the second one, so a limit is valid whatever the first
 	 * one is.
 	 */
 	if (sxcp_lacks_second(sch, config))
-		return hop_nla_u32(limit_bytes, TC_XCP_LIMIT_MIN_BYTES, U32_MAX, attr, refusal,
-				   extack);
-	return hop_limit_parse(sch, limit_bytes, TC_XCP_LIMIT_MIN_BYTES, attr, refusal, extack);
+		return hop_limit_read(limit_bytes, attr, extack);
+	return hop_limit_parse(sch, limit_bytes, attr, extack);
 }
 
 /* Create the second child if @config needs one that is missing; NULL otherwise. */
@@ -1150,7 +1113,7 @@ static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 		err = sxcp_parse_limit(sch, &config, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
 	if (err)
 		return err;
-	params.capacity_bytes_ps = config.rate_bytes_ps ?: sxcp_device_rate_bytes_ps(sch);
+	params.capacity_bytes_ps = config.rate_bytes_ps ?: hop_speed_ask_bytes_ps(qdisc_dev(sch));
 	if (!params.capacity_bytes_ps)
 		return hop_nla_refuse(extack, tb[TCA_XCP_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 1gbit");
@@ -1193,7 +1156,7 @@ static void sxcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
 		return;
 	/* A link that is down has no speed: keep the last one. */
-	if (!rate_bytes_ps || rate_bytes_ps > TC_XCP_RATE_MAX_BYTES_PS)
+	if (!rate_bytes_ps)
 		return;
 	sch_tree_lock(q->sch);
 	sxcp_set_rate(q, rate_bytes_ps);
@@ -1356,24 +1319,15 @@ static struct Qdisc_ops sxcp_qdisc_ops __read_mostly = {
 };
 MODULE_ALIAS_NET_SCH("xcp");
 
-static int __init sxcp_module_init(void)
-{
-	BUILD_BUG_ON(offsetof(struct sxcp_sched_data, child));
-	BUILD_BUG_ON(sizeof(struct xcp_hdr) != XCP_HDR_BYTES);
-	BUILD_BUG_ON(TC_XCP_RATE_MIN_BYTES_PS - HOP_DRAIN_RATE_MIN_BYTES_PS);
-	BUILD_BUG_ON(TC_XCP_RATE_MAX_BYTES_PS - HOP_DRAIN_RATE_MAX_BYTES_PS);
-	BUILD_BUG_ON(TC_XCP_MALFORMED_CAUSES + 1 - XCP_FAULTS);
-	BUILD_BUG_ON(TC_XCP_PROTOCOL_DEFAULT - XCP_PROTOCOL_DEFAULT);
-	return register_qdisc(&sxcp_qdisc_ops);
-}
+static_assert(!offsetof(struct sxcp_sched_data, child));
+static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
+static_assert(TC_XCP_RATE_MIN_BYTES_PS == HOP_DRAIN_RATE_MIN_BYTES_PS);
+static_assert(TC_XCP_RATE_MAX_BYTES_PS == HOP_DRAIN_RATE_MAX_BYTES_PS);
+static_assert(TC_XCP_LIMIT_MIN_BYTES == HOP_LIMIT_MIN_BYTES);
+static_assert(TC_XCP_MALFORMED_CAUSES + 1 == XCP_FAULTS);
+static_assert(TC_XCP_PROTOCOL_DEFAULT == XCP_PROTOCOL_DEFAULT);
 
-static void __exit sxcp_module_exit(void)
-{
-	unregister_qdisc(&sxcp_qdisc_ops);
-}
-
-module_init(sxcp_module_init);
-module_exit(sxcp_module_exit);
+module_driver(sxcp_qdisc_ops, register_qdisc, unregister_qdisc);
 MODULE_DESCRIPTION("XCP router: allots the capacity of its port to flows");
 MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

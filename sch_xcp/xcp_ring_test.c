@@ -2,7 +2,7 @@
 /* Tests of what a ring below the port holds, xcp_ring.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include "xcp_ring.h"
+#include "xcp_ring.c"
 
 #define MS 1000000ULL
 #define RATE_BYTES_PS 1000000ULL

@@ -296,3 +296,37 @@ u64 sxcp_share_close(struct sxcp_share_vars *v, const struct sxcp_share_interval
 	sxcp_share_clear(v);
 	return capacity_bytes_ps;
 }
+
+void sxcp_share_arrive(struct sxcp_share_vars *v, enum sxcp_side side, const struct sxcp_pkt *pkt,
+		       u32 bytes, bool marked)
+{
+	if (side == XCP_SIDE_XCP) {
+		if (pkt->class == XCP_CLASS_ASKING)
+			v->asking_bytes += pkt->bytes;
+		return;
+	}
+	v->arrived_bytes += bytes;
+	/* 2^41 bytes of packets below 2^16; a forged packet may be larger. */
+	v->sized_bytes2 += (u64)bytes * min_t(u32, U16_MAX, pkt->pkts > 1 ? bytes / pkt->pkts :
+					      bytes);
+	if (marked)
+		v->marked_bytes -= bytes;
+}
+
+void sxcp_share_leave(struct sxcp_share_vars *v, enum sxcp_side side, u32 link_bytes, bool alone)
+{
+	/* 2^31 * 2^22 */
+	const s64 cost = (u64)link_bytes * v->cost_q16[side];
+
+	v->left_bytes[side] += link_bytes;
+	v->total_left_bytes[side] += link_bytes;
+	if (side == XCP_SIDE_XCP)
+		v->lead = (alone ? min_t(s64, v->lead, 0) : v->lead) + cost;
+	else
+		v->lead = (alone ? max_t(s64, v->lead, 0) : v->lead) - cost;
+}
+
+void sxcp_share_mark(struct sxcp_share_vars *v, u32 bytes)
+{
+	v->marked_bytes += bytes;
+}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A CSIG tag in any frame: found within the frame, rewritten in place; scales of its values */
 #include "fuzz.h"
-#include <uapi/linux/pkt_sched_csig.h>
-#include <hopcc/wire/csig.h>
+#include "../../sch_csig/csig_layout.c"
 
 static struct csig_scale draw_scale(void)
 {
@@ -31,20 +30,20 @@ static void check_scale(enum csig_form form)
 
 static void check_layout(enum csig_form form)
 {
-	const u32 attrs[CSIG_WHATS] = { fuzz_byte(), fuzz_u32(), fuzz_u32(), fuzz_u32(),
+	const u32 attrs[TC_CSIG_WHATS] = { fuzz_byte(), fuzz_u32(), fuzz_u32(), fuzz_u32(),
 					fuzz_u32() };
-	struct csig_layout l = { .constant = fuzz_range(0, U16_MAX), .fields = fuzz_byte() };
+	struct tc_csig_layout l = { .constant = fuzz_range(0, U16_MAX), .fields = fuzz_byte() };
 	u32 i;
 
-	for (i = 0; i < CSIG_FIELDS_MAX; i++) {
+	for (i = 0; i < TC_CSIG_FIELDS_MAX; i++) {
 		l.field[i].what = fuzz_byte();
 		l.field[i].bits = fuzz_byte();
 	}
-	if (!csig_layout_ok(&l, form))
+	if (!scsig_layout_ok(&l, form))
 		return;
-	FUZZ_CLAIM(csig_layout_misfit(&l, attrs) <= CSIG_WHATS);
-	FUZZ_CLAIM(csig_compose(&l, attrs, fuzz_byte()) >> csig_shapes[form].locator_bits == 0);
-	csig_layout_needs_ttl(&l);
+	FUZZ_CLAIM(scsig_layout_misfit(&l, attrs) <= TC_CSIG_WHATS);
+	FUZZ_CLAIM(scsig_compose(&l, attrs, fuzz_byte()) >> csig_shapes[form].locator_bits == 0);
+	scsig_layout_needs_ttl(&l);
 }
 
 /*

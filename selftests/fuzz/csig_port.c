@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A CSIG port: the reported available bandwidth never exceeds the port's rate. */
 #include "fuzz.h"
-#include "csig_port.h"
+#include "../../sch_csig/csig_port.c"
 
 static struct scsig_port_params draw_params(void)
 {

@@ -4,7 +4,9 @@
  * is refused with a message; what is accepted encodes every value and composes locators that fit.
  */
 #include "fuzz.h"
-#include "../../sch_csig/csig_signal.h"
+#include "../../hop_core/hop_nla.c"
+#include "../../sch_csig/csig_layout.c"
+#include "../../sch_csig/csig_signal.c"
 
 static struct nlattr *new_attr(u16 type, const void *data, u16 bytes)
 {
@@ -110,7 +112,7 @@ static struct tc_csig_layout draw_layout(void)
 
 	l.fields = fuzz_choice(8) ? fuzz_choice(TC_CSIG_FIELDS_MAX + 1) : fuzz_byte();
 	for (i = 0; i < TC_CSIG_FIELDS_MAX; i++) {
-		l.field[i].what = fuzz_choice(8) ? fuzz_choice(CSIG_WHATS + 1) : fuzz_byte();
+		l.field[i].what = fuzz_choice(8) ? fuzz_choice(TC_CSIG_WHATS + 1) : fuzz_byte();
 		l.field[i].bits = fuzz_choice(8) ? fuzz_choice(5) : fuzz_byte();
 	}
 	return l;
@@ -132,19 +134,19 @@ static bool is_layout(const struct tc_csig_layout *l, u32 room_bits)
 
 static void check_layout(enum csig_form form)
 {
-	const u32 attrs[CSIG_WHATS] = { fuzz_byte(), fuzz_u32(), fuzz_u32(), fuzz_u32(),
+	const u32 attrs[TC_CSIG_WHATS] = { fuzz_byte(), fuzz_u32(), fuzz_u32(), fuzz_u32(),
 					fuzz_u32() };
 	const struct tc_csig_layout wanted = draw_layout();
 	const u32 room_bits = csig_shapes[form].locator_bits;
 	struct nlattr *attr = new_attr(TCA_CSIG_SIGNAL_LM_COMPACT, &wanted, sizeof(wanted));
 	struct netlink_ext_ack extack = {};
-	struct csig_layout l = {};
+	struct tc_csig_layout l = {};
 	const int err = scsig_parse_layout(&l, form, fuzz_choice(8) ? attr : NULL, &extack);
 
 	if (err || l.fields || l.constant)
 		check_refusal(err, is_layout(&wanted, room_bits), &extack);
 	if (!err)
-		FUZZ_CLAIM(csig_compose(&l, attrs, fuzz_byte()) >> room_bits == 0);
+		FUZZ_CLAIM(scsig_compose(&l, attrs, fuzz_byte()) >> room_bits == 0);
 	free(attr);
 }
 

@@ -7,7 +7,7 @@
 #include "fuzz.h"
 #include <arpa/inet.h>
 #include <hopcc/lib/hop_names.h>
-#include "../../net_csig_tag/csig_text.h"
+#include "../../net_csig_tag/csig_text.c"
 
 #define TEXT_BYTES	1024
 

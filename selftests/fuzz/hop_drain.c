@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The measured rate of a slow port stays in the range of configurable rates. */
 #include "fuzz.h"
-#include <hopcc/lib/hop_drain.h>
+#include "../../hop_core/hop_drain.c"
 
 static u64 draw_rate(void)
 {

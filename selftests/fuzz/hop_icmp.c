@@ -5,7 +5,7 @@
  * header is recognised although routers have changed it, and no other packet is taken for it.
  */
 #include "packet.h"
-#include <hopcc/lib/hop_quoted.h>
+#include "../../hop_core/hop_quoted.c"
 #include "int_quoted.h"
 #include "xcp_quoted.h"
 #include "xcp_sent.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options of qdiscs in netlink: a refused option has a message, an accepted one is in its range. */
 #include "fuzz.h"
-#include <hopcc/lib/hop_nla.h>
+#include "../../hop_core/hop_nla.c"
 
 #define OPTIONS 4
 

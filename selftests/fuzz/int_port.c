@@ -11,7 +11,7 @@
  * inserts.
  */
 #include "int_header.h"
-#include <hopcc/lib/hop_ring.h>
+#include "../../hop_core/hop_ring.c"
 #include <uapi/linux/pkt_sched_int.h>
 #include "int_format.c"
 #include "int_hop.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The XCP carrier: for any headers, received feedback is either returned or still pending. */
 #include "xcp_header.h"
-#include "xcp_carrier.h"
+#include "../../hop_core/hop_discover.c"
+#include "../../net_xcp/xcp_carrier.c"
 
 static struct xcp_hdr draw_answer(void)
 {

@@ -4,8 +4,8 @@
  * merged, or merged and segmented again.
  */
 #include "xcp_header.h"
-#include "xcp_carrier.h"
-#include "xcp_merge.h"
+#include "../../net_xcp/xcp_carrier.c"
+#include "../../net_xcp/xcp_merge.c"
 
 #define SEGMENTS_MAX 100U
 

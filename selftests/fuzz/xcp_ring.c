@@ -2,7 +2,7 @@
 /* What a ring holds is bounded, and does not exceed what is in flight. */
 #include "fuzz.h"
 #include <uapi/linux/pkt_sched_xcp.h>
-#include "xcp_ring.h"
+#include "../../sch_xcp/xcp_ring.c"
 
 static void fuzz_once(void)
 {

@@ -59,14 +59,8 @@
  */
 #define HOP_RESET_SEGS		16U
 
-/* The shortest time until a SYN is sent again without a header, jiffies: TCP_TIMEOUT_MIN */
-#define HOP_SYN_WAIT_MIN_JIFFIES	2U
-
 /* Number of ACKs of an established connection that ask for headers before discovery gives up. */
 #define HOP_LATE_ASKS		3U
-
-/* The longest time without headers after resets, unless the sysctl is set to a longer one. */
-#define HOP_RESET_MAX_S		3600U
 
 /**
  * enum hop_stage - stage of discovery; see the drawing above
@@ -141,10 +135,7 @@ static inline bool hop_is_given_up(enum hop_stage stage)
  *
  * Return: true if the packet, or the answer to it, may have been lost.
  */
-static inline bool hop_is_loss(enum hop_stage stage)
-{
-	return stage == HOP_STAGE_LOST || stage == HOP_STAGE_DOUBTFUL;
-}
+bool hop_is_loss(enum hop_stage stage);
 
 /**
  * hop_may_ask() - may an ACK of the established connection ask for headers?
@@ -152,32 +143,7 @@ static inline bool hop_is_loss(enum hop_stage stage)
  *
  * Return: true if no such ACK was sent or received yet, and nothing is proved.
  */
-static inline bool hop_may_ask(enum hop_stage stage)
-{
-	return stage == HOP_STAGE_NONE || stage == HOP_STAGE_DOUBTFUL;
-}
-
-static inline enum hop_stage hop_stage_when_established(enum hop_stage stage)
-{
-	switch (stage) {
-	case HOP_STAGE_ASKED:
-		return HOP_STAGE_UNSUPPORTED;
-	case HOP_STAGE_LOST:
-		return HOP_STAGE_DOUBTFUL;
-	case HOP_STAGE_ANSWERED:
-		return HOP_STAGE_SUPPORTED;
-	default:
-		return stage;
-	}
-}
-
-static inline enum hop_stage hop_stage_when_sent(enum hop_stage stage, enum hop_stage before,
-						 enum hop_stage once, enum hop_stage again)
-{
-	if (stage == before)
-		return once;
-	return stage == once ? again : stage;
-}
+bool hop_may_ask(enum hop_stage stage);
 
 /**
  * hop_next_stage() - compute the stage of discovery after an event
@@ -186,44 +152,7 @@ static inline enum hop_stage hop_stage_when_sent(enum hop_stage stage, enum hop_
  *
  * Return: the stage after it.
  */
-static inline enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
-{
-	switch (event) {
-	case HOP_EVENT_SYN_OUT:
-		return hop_stage_when_sent(stage, HOP_STAGE_NONE, HOP_STAGE_ASKED,
-					   HOP_STAGE_LOST);
-	case HOP_EVENT_SYN_IN:
-		/* ASKED: simultaneous open. */
-		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ASKED ?
-			HOP_STAGE_OFFERED : stage;
-	case HOP_EVENT_SYNACK_OUT:
-		return hop_stage_when_sent(stage, HOP_STAGE_OFFERED, HOP_STAGE_ANSWERED,
-					   HOP_STAGE_LOST);
-	case HOP_EVENT_SYNACK_IN:
-		/* The SYN-ACK answers our SYN with a header, whatever ICMP errors arrived. */
-		return HOP_STAGE_SUPPORTED;
-	case HOP_EVENT_HEADER_IN:
-		/* LOST, DOUBTFUL: the peer has received our SYN-ACK with the header after all. */
-		return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ANSWERED ||
-		       stage == HOP_STAGE_LATE || hop_is_loss(stage) ?
-			HOP_STAGE_SUPPORTED : stage;
-	case HOP_EVENT_ESTABLISHED:
-		return hop_stage_when_established(stage);
-	case HOP_EVENT_REFUSED:
-	case HOP_EVENT_HIDDEN:
-		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
-	case HOP_EVENT_DECLINED:
-		return stage == HOP_STAGE_ANSWERED ? HOP_STAGE_LOST : stage;
-	case HOP_EVENT_LATE:
-		return hop_may_ask(stage) ? HOP_STAGE_LATE : stage;
-	case HOP_EVENT_UNANSWERED:
-		return stage == HOP_STAGE_LATE ? HOP_STAGE_UNSUPPORTED : stage;
-	case HOP_EVENT_TIMEOUTS:
-	case HOP_EVENT_RESET:
-		return stage == HOP_STAGE_SUPPORTED ? HOP_STAGE_UNSUPPORTED : stage;
-	}
-	return stage;
-}
+enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event);
 
 /**
  * hop_is_negotiated() - may the peer put headers on its data?
@@ -251,11 +180,7 @@ static inline bool hop_is_negotiated(enum hop_stage stage)
  *
  * Return: true if the packet may have been lost for another reason than its header.
  */
-static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
-{
-	return (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED) ||
-	       event == HOP_EVENT_UNANSWERED;
-}
+bool hop_may_be_loss(enum hop_stage from, enum hop_event event);
 
 /**
  * hop_is_of_peer() - does an event show that the peer, or the path to it, does not accept headers?
@@ -263,10 +188,7 @@ static inline bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
  *
  * Return: false if the reason is on this host, and may be gone when the next connection opens.
  */
-static inline bool hop_is_of_peer(enum hop_event event)
-{
-	return event != HOP_EVENT_HIDDEN;
-}
+bool hop_is_of_peer(enum hop_event event);
 
 /**
  * hop_passes_questions() - may a destination that gave up headers answer questions?
@@ -278,11 +200,7 @@ static inline bool hop_is_of_peer(enum hop_event event)
  *
  * Return: false if the destination refused or did not answer headers, or did not answer questions.
  */
-static inline bool hop_passes_questions(enum hop_stage from, enum hop_event event)
-{
-	return event == HOP_EVENT_RESET ||
-	       (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED);
-}
+bool hop_passes_questions(enum hop_stage from, enum hop_event event);
 
 /**
  * hop_loss_wait_s() - get the time without headers after a packet loss that may have another reason
@@ -292,14 +210,7 @@ static inline bool hop_passes_questions(enum hop_stage from, enum hop_event even
  *
  * Return: seconds, doubled each time.
  */
-static inline unsigned int hop_loss_wait_s(unsigned int losses, unsigned int first_s,
-					   unsigned int most_s)
-{
-	/* No overflow: callers use first_s < 2^8 with a shift of 16, or < 2^17 with one of 8. */
-	const unsigned int wait_s = first_s << (losses < 16 ? losses : 16);
-
-	return wait_s < most_s ? wait_s : most_s;
-}
+unsigned int hop_loss_wait_s(unsigned int losses, unsigned int first_s, unsigned int most_s);
 
 /**
  * hop_reset_s() - get the time without headers after a reset
@@ -312,11 +223,7 @@ static inline unsigned int hop_loss_wait_s(unsigned int losses, unsigned int fir
  *
  * Return: seconds, doubled each time up to HOP_RESET_MAX_S, but never less than @first_s.
  */
-static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s)
-{
-	return hop_loss_wait_s(resets < 8 ? resets : 8, first_s,
-			       first_s > HOP_RESET_MAX_S ? first_s : HOP_RESET_MAX_S);
-}
+unsigned int hop_reset_s(unsigned int resets, unsigned int first_s);
 
 /**
  * hop_syn_wait_jiffies() - get the time after which a SYN is sent again without our header
@@ -328,12 +235,7 @@ static inline unsigned int hop_reset_s(unsigned int resets, unsigned int first_s
  *
  * Return: jiffies, at least HOP_SYN_WAIT_MIN_JIFFIES or the usual time.
  */
-static inline u32 hop_syn_wait_jiffies(u32 usual_jiffies, u8 shift)
-{
-	const u32 wait_jiffies = usual_jiffies >> shift;
-
-	return wait_jiffies >= HOP_SYN_WAIT_MIN_JIFFIES ? wait_jiffies : usual_jiffies;
-}
+u32 hop_syn_wait_jiffies(u32 usual_jiffies, u8 shift);
 
 /**
  * struct hop_late - negotiation on an established connection
@@ -367,15 +269,6 @@ enum hop_late_turn {
  *
  * Return: the next step.
  */
-static inline enum hop_late_turn hop_late_turn(struct hop_late *l, u32 una_seq, u32 nxt_seq)
-{
-	if (l->asks && (s32)(una_seq - l->end_seq) <= 0)
-		return HOP_LATE_WAIT;
-	if (l->asks == HOP_LATE_ASKS)
-		return HOP_LATE_GIVE_UP;
-	l->asks++;
-	l->end_seq = nxt_seq;
-	return HOP_LATE_ASK;
-}
+enum hop_late_turn hop_late_turn(struct hop_late *l, u32 una_seq, u32 nxt_seq);
 
 #endif /* HOPCC_LIB_HOP_DISCOVER_H */

@@ -6,12 +6,6 @@
 #include <hopcc/core/hop_child.h>
 #include <hopcc/lib/hop_nla.h>
 
-/* A default child is a fifo that this qdisc made, and that no graft has replaced. */
-static inline bool hop_limit_is_default(const struct Qdisc *child)
-{
-	return child && child != &noop_qdisc && !child->handle;
-}
-
 /**
  * hop_limit_child() - find a default child, which `limit` applies to
  * @sch: the wrapper
@@ -19,39 +13,33 @@ static inline bool hop_limit_is_default(const struct Qdisc *child)
  * Context: process, RTNL held.
  * Return: the first default child; NULL if all children were grafted.
  */
-static inline struct Qdisc *hop_limit_child(const struct Qdisc *sch)
-{
-	int index;
+struct Qdisc *hop_limit_child(const struct Qdisc *sch);
 
-	ASSERT_RTNL();
-	for (index = 0; index < HOP_CHILDREN_MAX; index++)
-		if (hop_limit_is_default(hop_child_at(sch, index)))
-			return hop_child_at(sch, index);
-	return NULL;
-}
+/* The least limit; TC_*_LIMIT_MIN_BYTES of each qdisc. */
+#define HOP_LIMIT_MIN_BYTES 64
+
+/**
+ * hop_limit_read() - read the limit of a default child that is still to be made
+ * @limit_bytes: result; unchanged if there is no attribute
+ * @attr: attribute of type NLA_U32, validated by the policy, or NULL
+ * @extack: receives the error message
+ *
+ * Return: 0 or -EINVAL
+ */
+int hop_limit_read(u32 *limit_bytes, const struct nlattr *attr, struct netlink_ext_ack *extack);
 
 /**
  * hop_limit_parse() - read the limit from a request
  * @sch: the wrapper
  * @limit_bytes: result; unchanged if there is no attribute
- * @min_bytes: minimum that is allowed
  * @attr: attribute of type NLA_U32, validated by the policy, or NULL
- * @refusal: error message that names the range
  * @extack: receives the error message
  *
  * Context: process, RTNL held.
  * Return: 0 or -EINVAL
  */
-static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32 min_bytes,
-				  const struct nlattr *attr, const char *refusal,
-				  struct netlink_ext_ack *extack)
-{
-	ASSERT_RTNL();
-	if (attr && !hop_limit_child(sch))
-		return hop_nla_refuse(extack, attr,
-				      "limit is the default child's; set that of the grafted one");
-	return hop_nla_u32(limit_bytes, min_bytes, U32_MAX, attr, refusal, extack);
-}
+int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, const struct nlattr *attr,
+		    struct netlink_ext_ack *extack);
 
 /**
  * hop_limit_set() - set the limit of the default children
@@ -61,16 +49,7 @@ static inline int hop_limit_parse(const struct Qdisc *sch, u32 *limit_bytes, u32
  * Context: process, RTNL held.
  * Return: 0 or -ENOMEM
  */
-static inline int hop_limit_set(struct Qdisc *sch, u32 limit_bytes)
-{
-	int index, err = 0;
-
-	ASSERT_RTNL();
-	for (index = 0; limit_bytes && index < HOP_CHILDREN_MAX && !err; index++)
-		if (hop_limit_is_default(hop_child_at(sch, index)))
-			err = fifo_set_limit(hop_child_at(sch, index), limit_bytes);
-	return err;
-}
+int hop_limit_set(struct Qdisc *sch, u32 limit_bytes);
 
 /**
  * hop_limit_put() - dump the limit of the default child, if there is one
@@ -81,12 +60,6 @@ static inline int hop_limit_set(struct Qdisc *sch, u32 limit_bytes)
  * Context: process, RTNL held.
  * Return: 0 or -EMSGSIZE
  */
-static inline int hop_limit_put(struct sk_buff *skb, const struct Qdisc *sch, int type)
-{
-	const struct Qdisc *child = hop_limit_child(sch);
-
-	ASSERT_RTNL();
-	return child ? nla_put_u32(skb, type, child->limit) : 0;
-}
+int hop_limit_put(struct sk_buff *skb, const struct Qdisc *sch, int type);
 
 #endif /* HOPCC_LIB_HOP_LIMIT_H */

@@ -18,14 +18,7 @@
  *
  * Return: -EINVAL
  */
-static inline int hop_nla_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
-				 const char *message)
-{
-	NL_SET_BAD_ATTR(extack, attr);
-	if (extack)
-		extack->_msg = message;
-	return -EINVAL;
-}
+int hop_nla_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr, const char *message);
 
 /**
  * hop_nla_u32() - read a value from an attribute
@@ -38,16 +31,18 @@ static inline int hop_nla_refuse(struct netlink_ext_ack *extack, const struct nl
  *
  * Return: 0 or -EINVAL
  */
-static inline int hop_nla_u32(u32 *value, u32 min, u32 max, const struct nlattr *attr,
-			      const char *message, struct netlink_ext_ack *extack)
-{
-	if (!attr)
-		return 0;
-	if (nla_get_u32(attr) < min || nla_get_u32(attr) > max)
-		return hop_nla_refuse(extack, attr, message);
-	*value = nla_get_u32(attr);
-	return 0;
-}
+int hop_nla_u32(u32 *value, u32 min, u32 max, const struct nlattr *attr, const char *message,
+		struct netlink_ext_ack *extack);
+
+/**
+ * hop_nla_rate() - read the rate of a port from an attribute
+ * @rate_bytes_ps: result, bytes/s; 0 for the device's rate; unchanged if there is no attribute
+ * @attr: attribute of type NLA_U64, validated by the policy, or NULL
+ * @extack: receives the error message
+ *
+ * Return: 0 or -EINVAL
+ */
+int hop_nla_rate(u64 *rate_bytes_ps, const struct nlattr *attr, struct netlink_ext_ack *extack);
 
 /**
  * struct hop_nla_option - an option of 32 bits
@@ -73,13 +68,7 @@ struct hop_nla_option {
  * @options: the options, indexed by type
  * @max: greatest type
  */
-static inline void hop_nla_defaults(u32 *values, const struct hop_nla_option *options, int max)
-{
-	int i;
-
-	for (i = 0; i <= max; i++)
-		values[i] = options[i].initial;
-}
+void hop_nla_defaults(u32 *values, const struct hop_nla_option *options, int max);
 
 /**
  * hop_nla_options() - update values from the attributes of a request
@@ -91,17 +80,8 @@ static inline void hop_nla_defaults(u32 *values, const struct hop_nla_option *op
  *
  * Return: 0 or -EINVAL
  */
-static inline int hop_nla_options(u32 *values, const struct hop_nla_option *options, int max,
-				  struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	int i, err = 0;
-
-	for (i = 0; i <= max && !err; i++)
-		if (options[i].refusal)
-			err = hop_nla_u32(&values[i], options[i].min, options[i].max, tb[i],
-					  options[i].refusal, extack);
-	return err;
-}
+int hop_nla_options(u32 *values, const struct hop_nla_option *options, int max, struct nlattr **tb,
+		    struct netlink_ext_ack *extack);
 
 /**
  * hop_nla_put_options() - dump values
@@ -112,16 +92,8 @@ static inline int hop_nla_options(u32 *values, const struct hop_nla_option *opti
  *
  * Return: 0 or -EMSGSIZE
  */
-static inline int hop_nla_put_options(struct sk_buff *skb, const u32 *values,
-				      const struct hop_nla_option *options, int max)
-{
-	int i, err = 0;
-
-	for (i = 0; i <= max && !err; i++)
-		if (options[i].refusal)
-			err = nla_put_u32(skb, i, values[i]);
-	return err;
-}
+int hop_nla_put_options(struct sk_buff *skb, const u32 *values,
+			const struct hop_nla_option *options, int max);
 
 /**
  * hop_nla_parse() - parse nested attributes
@@ -136,11 +108,7 @@ static inline int hop_nla_put_options(struct sk_buff *skb, const u32 *values,
  *
  * Return: 0 or a negative error
  */
-static inline int hop_nla_parse(struct nlattr **tb, int max, const struct nlattr *nest,
-				const struct nla_policy *policy, struct netlink_ext_ack *extack)
-{
-	return __nla_parse(tb, max, nla_data(nest), nla_len(nest), policy,
-			   NL_VALIDATE_STRICT & ~NL_VALIDATE_NESTED, extack);
-}
+int hop_nla_parse(struct nlattr **tb, int max, const struct nlattr *nest,
+		  const struct nla_policy *policy, struct netlink_ext_ack *extack);
 
 #endif /* HOPCC_LIB_HOP_NLA_H */

@@ -47,9 +47,25 @@ static inline u32 nla_get_u32(const struct nlattr *attr)
 	return value;
 }
 
-int nla_put_u32(struct sk_buff *skb, int type, u32 value);
-int __nla_parse(struct nlattr **tb, int max, const void *head, int bytes,
-		const struct nla_policy *policy, unsigned int validate,
-		struct netlink_ext_ack *extack);
+static inline u64 nla_get_u64(const struct nlattr *attr)
+{
+	u64 value;
+
+	memcpy(&value, nla_data(attr), sizeof(value));
+	return value;
+}
+
+/* No fuzzer dumps options or parses whole requests: the kernel's own code does that. */
+static inline int nla_put_u32(struct sk_buff *skb, int type, u32 value)
+{
+	return -EMSGSIZE;
+}
+
+static inline int __nla_parse(struct nlattr **tb, int max, const void *head, int bytes,
+			      const struct nla_policy *policy, unsigned int validate,
+			      struct netlink_ext_ack *extack)
+{
+	return -EINVAL;
+}
 
 #endif

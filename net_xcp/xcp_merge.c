@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Merged segments with XCP headers; see xcp_merge.h. */
+
+#include "xcp_merge.h"
+
+/* Return: true if a header's field can hold the sum; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63 */
+static bool nxcp_fits(s64 sum_bytes_ps)
+{
+	return sum_bytes_ps >= S32_MIN && sum_bytes_ps <= S32_MAX;
+}
+
+static s64 nxcp_merged_delta(const struct xcp_hdr *held, u32 held_pkts,
+			     const struct xcp_hdr *header, u32 pkts)
+{
+	return xcp_delta_sum(held, held_pkts) + xcp_delta_sum(header, pkts);
+}
+
+static s64 nxcp_merged_reverse(const struct xcp_hdr *held, const struct xcp_hdr *header)
+{
+	return (s64)xcp_reverse(held) + xcp_reverse(header);
+}
+
+/* Return: true if each segment of both has the same Delta_Throughput */
+static bool nxcp_is_alike(const struct xcp_hdr *held, const struct xcp_hdr *header)
+{
+	return held->delta == header->delta && !((held->flags | header->flags) & XCP_FLAG_SUM);
+}
+
+bool nxcp_may_merge(const struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header,
+		    u32 pkts)
+{
+	return held->version_format == header->version_format &&
+	       held->protocol == header->protocol &&
+	       !((held->flags ^ header->flags) & ~XCP_FLAG_SUM) &&
+	       held->rtt == header->rtt && held->throughput == header->throughput &&
+	       nxcp_fits(nxcp_merged_reverse(held, header)) &&
+	       (nxcp_is_alike(held, header) ||
+		nxcp_fits(nxcp_merged_delta(held, held_pkts, header, pkts)));
+}
+
+void nxcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header, u32 pkts)
+{
+	held->reverse = cpu_to_be32(nxcp_merged_reverse(held, header));
+	if (nxcp_is_alike(held, header))
+		return;
+	held->delta = cpu_to_be32(nxcp_merged_delta(held, held_pkts, header, pkts));
+	held->flags |= XCP_FLAG_SUM;
+}
+
+struct nxcp_rest nxcp_split(const struct xcp_hdr *h, u32 segs_pkts)
+{
+	const s32 sum_bytes_ps = xcp_delta(h);
+	const s32 left = sum_bytes_ps % (s32)segs_pkts;
+
+	return (struct nxcp_rest) {
+		.each_bytes_ps = sum_bytes_ps / (s32)segs_pkts,
+		.step_bytes_ps = left < 0 ? -1 : 1,
+		.left_pkts = left < 0 ? -left : left,
+	};
+}
+
+void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest)
+{
+	s32 delta_bytes_ps = rest->each_bytes_ps;
+
+	if (rest->left_pkts) {
+		delta_bytes_ps += rest->step_bytes_ps;
+		rest->left_pkts--;
+	}
+	h->delta = cpu_to_be32(delta_bytes_ps);
+	h->flags &= ~XCP_FLAG_SUM;
+}

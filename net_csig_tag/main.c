@@ -29,7 +29,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_count.h>
-#include <hopcc/core/hop_tagged.h>
 #include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
 
@@ -195,7 +194,6 @@ static int __init ctag_init(void)
 		goto no_kfunc;
 	ctag_gro_init();
 	ctag_ingress_init();
-	hop_tagged_start(ctag_port_may_have_tags);
 	return 0;
 
 no_kfunc:
@@ -208,7 +206,6 @@ no_netlink:
 /* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit ctag_exit(void)
 {
-	hop_tagged_stop();
 	ctag_gro_exit();
 	ctag_ingress_exit();
 	ctag_netlink_exit();

@@ -358,7 +358,6 @@ void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
 bool ctag_is_frame_tunnel(const struct net_device *dev);
 bool ctag_has_tunnels(const struct ctag_net *cn);
-bool ctag_port_may_have_tags(const struct net_device *dev);
 
 /* flow.c */
 void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk);

@@ -148,34 +148,6 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	return err;
 }
 
-static int ctag_is_trusted(struct net_device *dev, struct netdev_nested_priv *priv)
-{
-	return ctag_port_is_trusted(priv->data, dev->ifindex);
-}
-
-/**
- * ctag_port_may_have_tags() - check if packets may leave a device with a tag
- * @dev: an Ethernet device
- *
- * Packets of a trusted bond or VLAN device have their tag already.
- *
- * Context: process, RTNL held.
- * Return: true if the device or one above it is trusted.
- */
-bool ctag_port_may_have_tags(const struct net_device *dev)
-{
-	struct ctag_net *cn = ctag_net(dev_net(dev));
-	struct netdev_nested_priv priv = { .data = cn };
-	bool found;
-
-	ASSERT_RTNL();
-	rcu_read_lock();
-	found = ctag_port_is_trusted(cn, dev->ifindex) ||
-		netdev_walk_all_upper_dev_rcu((struct net_device *)dev, ctag_is_trusted, &priv);
-	rcu_read_unlock();
-	return found;
-}
-
 static int ctag_on_device(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(info);

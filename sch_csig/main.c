@@ -39,7 +39,6 @@
 #include <hopcc/lib/hop_pkt.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
-#include <hopcc/core/hop_tagged.h>
 #include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/wire/int.h>
@@ -1147,22 +1146,6 @@ static struct scsig_settings *scsig_defaults(void)
 	return set;
 }
 
-/*
- * Warn of a port without tags; and the target delay is a setting of the senders, and must be the
- * same for all of them. A request has one warning at most.
- */
-static void scsig_hint(const struct Qdisc *sch, const struct scsig_settings *set,
-		       struct netlink_ext_ack *extack)
-{
-	const char *advice = set->updated_types ? hop_tagged_advice(qdisc_dev(sch)) : NULL;
-
-	if (advice && extack)
-		extack->_msg = advice;
-	else if (set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
-		NL_SET_ERR_MSG(extack,
-			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
-}
-
 static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	const struct net_device *dev = qdisc_dev(sch);
@@ -1194,7 +1177,10 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	if (err)
 		return err;
 	hop_speed_watch(&q->speed);
-	scsig_hint(sch, q->set, extack);
+	/* The target delay is a setting of the senders, and must be the same for all of them. */
+	if (q->set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
+		NL_SET_ERR_MSG(extack,
+			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
 	return 0;
 }
 

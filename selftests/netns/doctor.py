@@ -232,34 +232,20 @@ def see_namespace():
               "No such file" in done.stderr and left == allowed, f"{done}, {left}")
 
 
-def warns(what, wanted, dev="r-b"):
-    """What tc says when it adds csig to a port of r."""
-    done = subprocess.run(f"tc -n r qdisc add dev {dev} root handle 70: csig rate 10gbit".split(), check=True,
-                          capture_output=True, text=True)
-    run(f"tc -n r qdisc del dev {dev} root")
-    said = done.stdout + done.stderr
-    tap.claim(f"tc: {what}", wanted in said if wanted else not said, said)
-
-
-def see_warnings():
-    """tc warns of a port without tags."""
-    path_queue()
-    missing = "Warning: packets leave this port without tags: name it in sysctl net.hopcc.csig_ports"
-    warns("no warning of a port that csig_ports names", "")
-    sysctl("r", "hopcc/csig_ports", "r-a")
-    warns("a port that csig_ports does not name", missing)
+def see_parts():
+    """A port with csig needs no name below a VLAN device or a bridge that csig_ports names."""
+    finds("r", "a port that csig_ports names")
     run("ip -n r link add link r-b name r-b.5 type vlan id 5")
-    warns("a VLAN device above it changes nothing", missing)
-    sysctl("r", "hopcc/csig_ports", "r-b.5")
-    warns("unless csig_ports names that", "")
+    sysctl("r", "hopcc/csig_ports", "r-a r-b.5")
+    finds("r", "a port below a VLAN device that csig_ports names")
+    sysctl("r", "hopcc/csig_ports", "r-a")
+    finds("r", "a port below one that it does not name", ("ports", "r-b", "does not name the device"))
     run("ip -n r link del r-b.5")
     run("ip -n r link add br0 type bridge")
     run("ip -n r link set r-b master br0")
-    warns("a port of a bridge needs no name", "")
-    run("ip -n r link set r-b nomaster")
+    finds("r", "a port of a bridge")
     run("ip -n r link del br0")
     sysctl("r", "hopcc/csig_ports", PORTS)
-    path_queue(TBF, CSIG)
 
 
 class Openings:
@@ -689,12 +675,6 @@ def see_module():
     see_signatures()
     run("rmmod net_csig_tag")
     path_queue()
-    warns("a router without net_csig_tag", "Warning: a router drops tags: modprobe net_csig_tag")
-    for name in ("ipv4/conf/r-b/forwarding", "ipv6/conf/r-b/forwarding"):
-        sysctl("r", name, 0)
-    warns("nothing of a host without it", "")
-    for name in ("ipv4/conf/r-b/forwarding", "ipv6/conf/r-b/forwarding"):
-        sysctl("r", name, 1)
     run("tc -n r qdisc replace dev r-b root csig rate 500mbit")
     command, = finds("r", "a router without the carrier", ("router", "r-a, r-b", "net_csig_tag is not loaded"))
     tap.claim("the command names its ports", command ==
@@ -709,7 +689,7 @@ def main():
     see_servers()
     see_switch()
     see_tags()
-    see_warnings()
+    see_parts()
     see_segmented()
     see_speed()
     see_carriers()

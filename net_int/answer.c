@@ -115,8 +115,6 @@ static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl
 	u64 tag;
 
 	nint_write_header(ctl, reply, arrival->hdr);
-	if (arrival->marked && reply->kind != INT_ANSWER_SUMMARY)
-		ctl->hdr.flags = NINT_ANSWER_MARKED;
 	ctl->msg = (struct int_msg) {
 		.magic = htonl(INT_MSG_MAGIC),
 		.id = htonl(arrival->id),

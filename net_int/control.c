@@ -36,16 +36,15 @@ static unsigned int nint_find_asked_flow(struct sk_buff *skb, const struct tcphd
 	return be64_to_cpu(ctl->msg.cookie) == f->cookie ? INT_COUNTS : INT_COUNT_IN_BAD_COOKIE;
 }
 
-/* @traced: telemetry of other vendors was read, see tlm.c; @marked: see NINT_SUM_MARK */
+/* @traced: telemetry of other vendors was read, see tlm.c */
 static void nint_take_probe(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
-			    const struct nint_control *ctl, bool traced, bool marked)
+			    const struct nint_control *ctl, bool traced)
 {
 	struct nint_arrival arrival = {
 		.id = be32_to_cpu(ctl->msg.id),
 		.seq = be32_to_cpu(ctl->msg.seq),
 		.hdr = &ctl->hdr,
 		.traced = traced,
-		.marked = marked,
 		.rtt_ns = be32_to_cpu(ctl->msg.tag_hi),
 		.wnd_bytes = be32_to_cpu(ctl->msg.wnd),
 	};
@@ -83,7 +82,7 @@ static void nint_take_answer(struct nint_net *in, struct hop_flow *flow,
 		return;
 	}
 	trace_int_header_in(&flow->key, &ctl->hdr, id, a.seq);
-	why = nint_answer_store(flow, id, &a, nint_control_is_marked(ctl));
+	why = nint_answer_store(flow, id, &a);
 	if (why != INT_COUNTS)
 		nint_count(in, why);
 }
@@ -144,7 +143,7 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 	if (type == INT_TYPE_PROBE)
 		nint_take_probe(in, skb, flow, &ctl,
 				nint_tlm_read_ioam(in, skb, (const u8 *)th - skb->data,
-						   hop_flow_state(flow), INT_COUNT_IN_IOAM), false);
+						   hop_flow_state(flow), INT_COUNT_IN_IOAM));
 	else
 		nint_take_answer(in, flow, &ctl);
 	return true;
@@ -161,7 +160,6 @@ static bool nint_take_intmd(struct nint_net *in, struct sk_buff *skb,
 	const struct tcphdr *th;
 	struct nint_control ctl;
 	struct hop_flow *flow;
-	enum nint_sum sum;
 	unsigned int why;
 
 	if (!nint_may_be_probe(in, skb, shim_at + v->shim_bytes))
@@ -172,16 +170,15 @@ static bool nint_take_intmd(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, why);
 		return false;
 	}
-	sum = nint_intmd_sum(skb, place->offset_bytes, shim_at - place->offset_bytes,
-			     v->shim_bytes);
 	/* A copy is for other purposes. */
-	if (sum == NINT_SUM_NOTHING)
+	if (nint_intmd_sum(skb, place->offset_bytes, shim_at - place->offset_bytes,
+			   v->shim_bytes) == NINT_SUM_NOTHING)
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else if (!(v->flags & INTMD_FLAG_D))
 		nint_take_probe(in, skb, flow, &ctl,
 				nint_tlm_read_intmd(in, v, skb->data + shim_at,
 						    hop_flow_state(flow),
-						    INT_COUNT_IN_INTMD), sum == NINT_SUM_MARKED);
+						    INT_COUNT_IN_INTMD));
 	consume_skb(skb);
 	return true;
 }
@@ -288,7 +285,7 @@ static bool nint_take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int
 	else
 		nint_take_probe(in, skb, flow, &ctl,
 				nint_tlm_read_ifa(in, v, skb->data + ifa_at, hop_flow_state(flow),
-						  INT_COUNT_IN_IFA), false);
+						  INT_COUNT_IN_IFA));
 	consume_skb(skb);
 	return true;
 }

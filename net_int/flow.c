@@ -57,20 +57,15 @@ const struct hop_flow_kind nint_flow_kind = {
 };
 
 /*
- * Which packets are to collect. A format of another vendor is proven by a probe, whatever the
- * handshake has shown. Context: f->lock is held.
+ * Which packets are to collect: probes if they ask hops of another vendor, too. Context: f->lock is
+ * held.
  */
 static enum nint_forward nint_forward_of(const struct int_flow *f, const struct nint_net *in,
 					 bool lend)
 {
-	const bool inband = READ_ONCE(in->forward) == INT_FORWARD_INBAND;
-
 	lockdep_assert_held(&f->lock);
-	if (lend || !inband)
-		return INT_FORWARD_PROBE;
-	if (f->format != NINT_FORMAT_HOPCC)
-		return INT_FORWARD_SOURCE;
-	return f->probes_only ? INT_FORWARD_PROBE : INT_FORWARD_INBAND;
+	return lend || f->probes_only || f->format != NINT_FORMAT_HOPCC ? INT_FORWARD_PROBE :
+									 READ_ONCE(in->forward);
 }
 
 /* No format without slots, and IOAM needs IPv6. Context: f->lock is held. */
@@ -93,9 +88,6 @@ static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bo
 	f->format = nint_format_of(f, in);
 	f->forward = nint_forward_of(f, in, lend);
 	f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
-	f->source = (struct nint_source){
-		.stage = f->forward == INT_FORWARD_SOURCE ? NINT_SOURCE_ASKING : NINT_SOURCE_OFF,
-	};
 	f->skipped = 0;
 	f->no_gso = false;
 }
@@ -303,65 +295,30 @@ bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 }
 EXPORT_SYMBOL_GPL(nint_flow_take);
 
-/* Switches GSO of the socket off, or on again. Context: socket lock held. */
-static void nint_allow_gso(struct int_flow *flow, bool on)
+/* Switches GSO of the socket on again. Context: socket lock held. */
+static void nint_allow_gso(struct int_flow *flow)
 {
 	sock_owned_by_me(flow->sk);
-	if (!on && !flow->no_gso) {
-		flow->no_gso = hop_shim_open_sock(flow->sk, false);
-	} else if (on && flow->no_gso) {
+	if (flow->no_gso)
 		hop_shim_close_sock(flow->sk, true);
-		flow->no_gso = false;
-	}
-}
-
-/*
- * No NIC segments packets with another vendor's header. After a loss data may have it again. When
- * the format is given up on data, the rest of the connection is as with probes only.
- */
-static void nint_follow_source(struct int_flow *flow)
-{
-	enum nint_source_stage stage;
-
-	spin_lock_bh(&flow->lock);
-	stage = flow->source.stage;
-	if (stage == NINT_SOURCE_STOPPED)
-		flow->forward = INT_FORWARD_PROBE;
-	spin_unlock_bh(&flow->lock);
-	if (stage == NINT_SOURCE_PROVEN || stage == NINT_SOURCE_SENDING)
-		nint_allow_gso(flow, false);
-	else if (stage == NINT_SOURCE_STOPPED)
-		nint_allow_gso(flow, true);
+	flow->no_gso = false;
 }
 
 enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
 	sock_owned_by_me(flow->sk);
 	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED) {
-		nint_allow_gso(flow, true);
+		nint_allow_gso(flow);
 		return INT_POLL_UNSUPPORTED;
 	}
-	if (!nint_flow_take(flow, answer))
-		return INT_POLL_NOTHING;
-	if (flow->forward == INT_FORWARD_SOURCE)
-		nint_follow_source(flow);
-	return INT_POLL_ANSWER;
+	return nint_flow_take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
 }
 EXPORT_SYMBOL_GPL(nint_flow_poll);
 
 unsigned int nint_flow_hdr_bytes(const struct int_flow *flow)
 {
-	unsigned int bytes, growth_bytes;
-
-	switch (flow->forward) {
-	case INT_FORWARD_INBAND:
-		return nint_inband_bytes(flow->slots, flow->encap);
-	case INT_FORWARD_SOURCE:
-		bytes = nint_wrap_bytes(flow->format, flow->slots, &growth_bytes);
-		return bytes + growth_bytes;
-	default:
-		return 0;
-	}
+	return flow->forward == INT_FORWARD_INBAND ?
+		nint_inband_bytes(flow->slots, flow->encap) : 0;
 }
 EXPORT_SYMBOL_GPL(nint_flow_hdr_bytes);
 

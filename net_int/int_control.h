@@ -73,18 +73,6 @@ static inline enum int_fault nint_control_read(const struct sk_buff *skb,
 	}
 }
 
-/*
- * Flag of an answer without an index: TCP's checksum of the probe, with INT-MD, had the mark
- * NINT_SUM_MARK when it arrived, so no hop has computed it anew.
- */
-#define NINT_ANSWER_MARKED	1
-
-static inline bool nint_control_is_marked(const struct nint_control *ctl)
-{
-	return be16_to_cpu(ctl->msg.kind) != INT_ANSWER_SUMMARY &&
-	       ctl->hdr.flags & NINT_ANSWER_MARKED;
-}
-
 /**
  * nint_control_answer() - read an answer
  * @ctl: a control packet of INT_TYPE_ECHO that nint_control_read() accepted

@@ -17,8 +17,8 @@
  * which replies that it does not know the protocol. A malformed control packet is left to TCP, for
  * which it is old data.
  *
- * Probes and data may collect telemetry in the formats of other vendors, too (6.1.1 to 6.1.3):
- * wrap.c and source.c at the sender, strip.c, tlm.c and layout.c at the receiver.
+ * Probes may collect telemetry in the formats of other vendors, too (6.1.1 to 6.1.3), and switches
+ * may insert it into data: wrap.c at the sender, strip.c, tlm.c and layout.c at the receiver.
  *
  * Not implemented: path MTU discovery with `encap udp`. ICMP errors quote UDP, and are not passed
  * to TCP. The option is for fabrics, where the MTU is known.
@@ -124,8 +124,6 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_OUT_HANDSHAKE] = "out_handshake",
 	[INT_COUNT_OUT_DATA] = "out_data",
 	[INT_COUNT_OUT_GSO] = "out_gso",
-	[INT_COUNT_OUT_DATA_TLM] = "out_data_tlm",
-	[INT_COUNT_OUT_DATA_STOPPED] = "out_data_stopped",
 	[INT_COUNT_OUT_PROBE] = "out_probe",
 	[INT_COUNT_OUT_ANSWER] = "out_answer",
 	[INT_COUNT_OUT_OPTION] = "out_option",

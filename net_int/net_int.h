@@ -23,7 +23,6 @@
 #include "int_carrier.h"
 #include "int_control.h"
 #include "int_receiver.h"
-#include "int_source.h"
 #include "int_tlm.h"
 
 /*
@@ -49,13 +48,10 @@
  * enum nint_forward - net.hopcc.int_forward: packets that collect telemetry
  * @INT_FORWARD_PROBE: probes
  * @INT_FORWARD_INBAND: data
- * @INT_FORWARD_SOURCE: data, in the format of another vendor: what INT_FORWARD_INBAND means for a
- *	flow with such a format. Probes ask for the report.
  */
 enum nint_forward {
 	INT_FORWARD_PROBE,
 	INT_FORWARD_INBAND,
-	INT_FORWARD_SOURCE,
 };
 
 /**
@@ -122,8 +118,6 @@ enum nint_reverse {
  * @INT_COUNT_OUT_HANDSHAKE: SYNs and SYN-ACKs sent with a header, questions and their answers
  * @INT_COUNT_OUT_DATA: headers added to data
  * @INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
- * @INT_COUNT_OUT_DATA_TLM: data sent with the header of another vendor's format
- * @INT_COUNT_OUT_DATA_STOPPED: connections whose data no longer gets one, since it was lost
  * @INT_COUNT_OUT_PROBE: probes sent
  * @INT_COUNT_OUT_ANSWER: answer packets sent
  * @INT_COUNT_OUT_OPTION: answers sent in ACKs
@@ -189,8 +183,6 @@ enum nint_count {
 	INT_COUNT_OUT_HANDSHAKE,
 	INT_COUNT_OUT_DATA,
 	INT_COUNT_OUT_GSO,
-	INT_COUNT_OUT_DATA_TLM,
-	INT_COUNT_OUT_DATA_STOPPED,
 	INT_COUNT_OUT_PROBE,
 	INT_COUNT_OUT_ANSWER,
 	INT_COUNT_OUT_OPTION,
@@ -331,7 +323,6 @@ struct nint_net {
  * @ask: request of the congestion control; its @wnd_bytes and @seldom are also written under the
  *	socket lock
  * @skipped: number of data packets since the last one with a header
- * @source: with INT_FORWARD_SOURCE: state that decides if data carries @format
  * @asker: state that decides when to collect, and which answers are new
  * @answer_changes: seqcount by which nint_flow_take() reads the next two members, @answer_slots and
  *	@answer_records without @lock
@@ -370,7 +361,6 @@ struct int_flow {
 	u32 pending_ns;
 	struct int_ask ask;
 	u16 skipped;
-	struct nint_source source;
 	struct nint_asker asker;
 	seqcount_spinlock_t answer_changes;
 	u32 answers;
@@ -384,28 +374,13 @@ struct int_flow {
  * enum nint_sum - what TCP's checksum of a segment with INT-MD is right for
  * @NINT_SUM_NOTHING: neither of both
  * @NINT_SUM_WHOLE: the segment with INT-MD, as the specification demands
- * @NINT_SUM_MARKED: the same, plus NINT_SUM_MARK: this module is the source
  * @NINT_SUM_ORIGINAL: the segment without it
  */
 enum nint_sum {
 	NINT_SUM_NOTHING,
 	NINT_SUM_WHOLE,
-	NINT_SUM_MARKED,
 	NINT_SUM_ORIGINAL,
 };
-
-/*
- * Added to the sum of data with INT-MD whose complement is TCP's checksum. A receiver that does not
- * remove INT-MD, since its layouts have changed, drops such a segment instead of reading the shim
- * as data. Hops update the checksum by what they change, so the difference remains; one that
- * computes it anew would remove the mark, so some probes have it, and prove that it arrives.
- */
-#define NINT_SUM_MARK ((__force __wsum)htonl(0x4849))
-
-static inline void nint_mark_sum(struct tcphdr *th)
-{
-	th->check = csum_fold(csum_add(~csum_unfold(th->check), NINT_SUM_MARK));
-}
 
 /**
  * struct nint_arrival - received telemetry
@@ -413,7 +388,6 @@ static inline void nint_mark_sum(struct tcphdr *th)
  * @seq: SND.NXT after that packet was sent
  * @hdr: the header
  * @traced: telemetry of other vendors is in the flow's nint_foreign
- * @marked: TCP's checksum had the mark NINT_SUM_MARK
  * @rtt_ns: RTT of an earlier probe; 0: not known
  * @wnd_bytes: the sender's window
  */
@@ -421,7 +395,6 @@ struct nint_arrival {
 	u32 id;
 	u32 seq;
 	bool traced;
-	bool marked;
 	u32 rtt_ns;
 	u32 wnd_bytes;
 	const struct int_hdr *hdr;
@@ -532,22 +505,15 @@ static inline unsigned int nint_inband_bytes(unsigned int slots, bool encap)
 
 /* wrap.c */
 bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
-bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
-			 const struct nf_hook_state *state);
 enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,
-				  const struct nf_hook_state *state, u64 now_ns);
+				  const struct nf_hook_state *state);
 unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
 			     unsigned int *growth_bytes);
 unsigned int nint_wrap_tcp_bytes(enum nint_format format, unsigned int slots);
-void nint_write_ifa(u8 *packet, unsigned int tcp_bytes, unsigned int space, unsigned int slots);
 void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_format format,
 		   unsigned int slots);
 void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
 	       enum nint_format format, unsigned int slots);
-
-/* source.c */
-void nint_source_output(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			const struct sock *sk, struct hop_flow *flow);
 
 static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 {
@@ -557,8 +523,7 @@ static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
 }
 
 /* store.c */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a,
-			       bool marked);
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 
 /* starters.c */
 u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,

@@ -109,7 +109,7 @@ static void nint_take_summary(struct nint_net *in, struct hop_flow *flow,
 		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
-	why = nint_answer_store(flow, nint_whole_id(&f->asker, s->id), &a, false);
+	why = nint_answer_store(flow, nint_whole_id(&f->asker, s->id), &a);
 	if (why != INT_COUNTS)
 		nint_count(in, why);
 }

@@ -260,9 +260,6 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 	nint_probe(in, skb, seg, sk, flow, state);
 	if (f->forward == INT_FORWARD_INBAND)
 		nint_output_inband(in, skb, seg, sk, flow);
-	else if (f->forward == INT_FORWARD_SOURCE &&
-		 hop_flow_stage(flow) == HOP_STAGE_SUPPORTED)
-		nint_source_output(in, skb, seg, sk, flow);
 }
 
 static void nint_output_established(struct nint_net *in, struct sk_buff *skb,

@@ -56,24 +56,14 @@ static void nint_write_csum(struct sk_buff *probe, const struct sk_buff *skb, co
 #endif
 }
 
-/* The form of a probe: its format; with the mark NINT_SUM_MARK. */
-struct form {
-	enum nint_format format;
-	bool marked;
-};
-
-static const struct form plain;
-
 /* Copies the data packet's IP header and all that determines its path. */
 static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 			     const struct hop_segment *seg,
-			     struct sock *sk, const struct form *form, unsigned int slots)
+			     struct sock *sk, enum nint_format format, unsigned int slots)
 {
-	nint_wrap_tcp(probe, skb, form->format, slots);
+	nint_wrap_tcp(probe, skb, format, slots);
 	nint_write_csum(probe, skb, sk);
-	if (form->marked)
-		nint_mark_sum(tcp_hdr(probe));
-	nint_wrap(probe, skb, seg, form->format, slots);
+	nint_wrap(probe, skb, seg, format, slots);
 	if (skb->protocol == htons(ETH_P_IP))
 		nint_write_v4(probe);
 	else
@@ -175,27 +165,10 @@ static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb
 	return !nint_tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
-/*
- * The form of the probe that leaves. Only each second one with INT-MD is marked, so that a box that
- * drops such probes does not end telemetry. Context: f->lock is held.
- */
-static struct form nint_form_of(const struct int_flow *f, const struct sk_buff *skb,
-				const struct hop_segment *seg, u64 now_ns)
-{
-	const enum nint_format format = nint_wrap_format(f, skb, seg->state, now_ns);
-
-	lockdep_assert_held(&f->lock);
-	return (struct form) {
-		.format = format,
-		.marked = format == NINT_FORMAT_INTMD && f->asker.id & 1 &&
-			  f->forward == INT_FORWARD_SOURCE,
-	};
-}
-
-/* Decides if it is time for a probe, and builds its contents. @form: result */
+/* Decides if it is time for a probe, and builds its contents. @format: result */
 static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buff *skb,
 					 const struct hop_segment *seg, const struct sock *sk,
-					 struct nint_control *ctl, struct form *form)
+					 struct nint_control *ctl, enum nint_format *format)
 {
 	u32 seq = ntohl(nint_tcp_of(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), timeout_ns;
@@ -218,13 +191,12 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	 */
 	bytes = nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
-	*form = nint_form_of(f, skb, seg, now_ns);
+	*format = nint_wrap_format(f, skb, seg->state);
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
-	if (!nint_has_room(skb, seg, form->format, f->slots, bytes)) {
+	if (!nint_has_room(skb, seg, *format, f->slots, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
-	nint_source_probe_sent(&f->source, f->asker.id, form->format != NINT_FORMAT_HOPCC);
 	f->terms_reported = true;
 	f->terms_ns = now_ns;
 out:
@@ -243,22 +215,21 @@ static u32 nint_seq_behind(const struct tcphdr *th, const struct hop_segment *se
  * memory.
  */
 static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
-			    const struct hop_segment *seg, struct sock *sk, const struct form *form,
-			    u32 una,
-			    const struct nf_hook_state *state)
+			    const struct hop_segment *seg, struct sock *sk, enum nint_format format,
+			    u32 una, const struct nf_hook_state *state)
 {
 	const unsigned int slots = int_slots(&ctl->hdr);
 	unsigned int growth_bytes, headroom_bytes;
 	struct sk_buff *probe;
 
 	headroom_bytes = seg->place.offset_bytes +
-			 nint_wrap_bytes(form->format, slots, &growth_bytes);
+			 nint_wrap_bytes(format, slots, &growth_bytes);
 	probe = nint_control_alloc(nint_tcp_of(skb, seg),
-				   una - nint_wrap_tcp_bytes(form->format, slots),
+				   una - nint_wrap_tcp_bytes(format, slots),
 				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
 	if (!probe)
 		return false;
-	nint_probe_build(probe, skb, seg, sk, form, slots);
+	nint_probe_build(probe, skb, seg, sk, format, slots);
 	hop_hook_pass_on(probe, state);
 	return true;
 }
@@ -271,10 +242,10 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
-	struct form form;
+	enum nint_format format;
 	u32 seq;
 
-	switch (nint_probe_prepare(f, skb, seg, sk, &ctl, &form)) {
+	switch (nint_probe_prepare(f, skb, seg, sk, &ctl, &format)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
@@ -293,7 +264,7 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	if (READ_ONCE(in->anonymous))
 		ctl.msg.flows = 0;
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &form, tp->snd_una, state) ?
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, format, tp->snd_una, state) ?
 		       INT_COUNT_OUT_PROBE : INT_COUNT_NO_MEMORY);
 }
 
@@ -309,13 +280,13 @@ void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_se
 	const struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
 
-	if (!nint_has_room(skb, seg, plain.format, slots,
+	if (!nint_has_room(skb, seg, NINT_FORMAT_HOPCC, slots,
 			   INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
 	nint_control_write_question(&ctl, f->cookie, slots);
 	trace_int_header_out(&flow->key, &ctl.hdr, 0, 0);
-	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &plain, end_seq, state) ?
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, NINT_FORMAT_HOPCC, end_seq, state) ?
 		       INT_COUNT_OUT_HANDSHAKE : INT_COUNT_NO_MEMORY);
 }

@@ -40,18 +40,8 @@ static void nint_keep_answer(struct int_flow *f, const struct int_answer *a)
 	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 
-/* Return: true for a new U of hops of other vendors; our own are reported without hops. */
-static bool nint_has_foreign_u(const struct int_answer *a)
-{
-	return a->kind == INT_ANSWER_RATIO && a->hops && a->tau_ns;
-}
-
-/*
- * @marked: see NINT_ANSWER_MARKED. Return: INT_COUNTS, or the counter of the reason why the answer
- * is not new.
- */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a,
-			       bool marked)
+/* Return: INT_COUNTS, or the counter of the reason why the answer is not new. */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
 {
 	struct int_flow *f = hop_flow_state(flow);
 	bool lacks_records = false;
@@ -64,9 +54,6 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	}
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
-		nint_source_answered(&f->source, id, f->asker.id,
-				     marked || f->format != NINT_FORMAT_INTMD,
-				     nint_has_foreign_u(a));
 		lacks_records = nint_is_short(f, a);
 		nint_keep_answer(f, a);
 	}

@@ -69,15 +69,6 @@ bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, uns
 					    tcp_bytes));
 }
 
-/* Return: true if TCP's checksum has the mark of data with INT-MD of this module. */
-static bool nint_is_marked(const struct sk_buff *skb, unsigned int tcp_at)
-{
-	const unsigned int bytes = skb->len - tcp_at;
-
-	return !nint_is_wrong(skb, bytes, csum_add(skb_checksum(skb, tcp_at, bytes, 0),
-						   NINT_SUM_MARK));
-}
-
 /*
  * Return: the flow that uses the telemetry of a TCP segment with data or without, or NULL. Its peer
  * has asked, so that the algorithm has its parameters. Context: RCU read lock.
@@ -202,8 +193,6 @@ enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned 
 {
 	if (!hop_input_is_mangled(skb, (const struct tcphdr *)(skb->data + tcp_at)))
 		return NINT_SUM_WHOLE;
-	if (nint_is_marked(skb, tcp_at))
-		return NINT_SUM_MARKED;
 	return nint_is_mangled_without(skb, tcp_at, tcp_bytes, tcp_at + tcp_bytes + shim_bytes) ?
 		NINT_SUM_NOTHING : NINT_SUM_ORIGINAL;
 }
@@ -234,8 +223,6 @@ static int nint_strip_intmd_header(struct sk_buff *skb, const struct hop_shim_pl
 	const __sum16 check = th->check;
 	int err;
 
-	if (sum == NINT_SUM_MARKED)
-		th->check = csum_fold(csum_sub(~csum_unfold(th->check), NINT_SUM_MARK));
 	if (sum != NINT_SUM_ORIGINAL)
 		nint_strip_update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
 	err = hop_shim_strip_behind(skb, place, tcp_bytes, v->shim_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * At the sender: probes that also ask hops of other vendors. For data, see source.c.
+ * At the sender: probes that also ask hops of other vendors.
  *
  *	IFA	[IP, protocol 253][IFA header][TCP][metadata header][message, INT header, terms]
  *	IOAM	[IPv6][hop-by-hop options: trace, those of the data][TCP][message, ...]
@@ -36,23 +36,17 @@ bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state
 	return true;
 }
 
-/* The same for a format of another vendor, on data or on a probe: INT-MD is behind TCP's header. */
-bool nint_wrap_is_hidden(enum nint_format format, const struct sk_buff *skb,
-			 const struct nf_hook_state *state)
-{
-	return format != NINT_FORMAT_INTMD && nint_is_hidden(skb, state);
-}
-
 /*
  * The format of a probe that is sent now with @skb, whose own options may leave no room for it.
  * Context: f->lock is held.
  */
 enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,
-				  const struct nf_hook_state *state, u64 now_ns)
+				  const struct nf_hook_state *state)
 {
 	lockdep_assert_held(&f->lock);
-	if (f->format == NINT_FORMAT_HOPCC || !nint_source_is_on_probe(&f->source, now_ns) ||
-	    nint_wrap_is_hidden(f->format, skb, state))
+	/* INT-MD is behind TCP's header, so no filter misses that. */
+	if (f->format == NINT_FORMAT_HOPCC ||
+	    (f->format != NINT_FORMAT_INTMD && nint_is_hidden(skb, state)))
 		return NINT_FORMAT_HOPCC;
 	if (f->format == NINT_FORMAT_IOAM &&
 	    ioam_insert_bytes(nint_ioam_data_bytes(f->slots), nint_old_options(skb)) >
@@ -88,24 +82,18 @@ static void nint_wrap_push(struct sk_buff *probe, const void *from, unsigned int
 	memcpy(skb_push(probe, bytes), from, bytes);
 }
 
-/*
- * IFA: writes both headers, with the TCP header in between. @packet: room for both, in front of the
- * TCP header.
- */
-void nint_write_ifa(u8 *packet, unsigned int tcp_bytes, unsigned int space, unsigned int slots)
+/* IFA: both headers, with the TCP header in between. */
+static void nint_push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
 {
 	static const struct ifa_params params;
+	const unsigned int tcp_bytes = sizeof(struct tcphdr);
+	u8 *packet = skb_push(probe, NINT_IFA_BYTES);
 
 	memmove(packet + IFA_HDR_BYTES, packet + NINT_IFA_BYTES, tcp_bytes);
 	ifa_write_hdr((struct ifa_hdr *)packet, space, IFA_NEXT_TCP,
 		      slots * NINT_IFA_NODE_BYTES / IFA_WORD_BYTES);
 	ifa_write_md((struct ifa_md *)(packet + IFA_HDR_BYTES + tcp_bytes), &params, 0,
 		     IFA_HOP_LIMIT_OFF);
-}
-
-static void nint_push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
-{
-	nint_write_ifa(skb_push(probe, NINT_IFA_BYTES), sizeof(struct tcphdr), space, slots);
 	skb_reset_transport_header(probe);
 }
 

@@ -120,28 +120,7 @@ def put_program(root, path):
     shutil.copy(path, f"{root}/programs/{os.path.basename(path)}")
 
 
-# Prints the files that a program in Python and its libraries import; gettext imports locale late.
-IMPORTED = """
-import importlib.machinery, importlib.util, locale, sys
-loader = importlib.machinery.SourceFileLoader("program", sys.argv[1])
-loader.exec_module(importlib.util.module_from_spec(importlib.util.spec_from_loader("program", loader)))
-print(*sorted({one.__file__ for one in list(sys.modules.values()) if getattr(one, "__file__", None)}), sep="\\n")
-"""
-
-
-def put_python(root, program):
-    """A program in Python, the interpreter, and what they import."""
-    python = os.path.realpath("/usr/bin/python3")
-    put_program(root, python)
-    shutil.move(f"{root}/programs/{os.path.basename(python)}", f"{root}/programs/python3")
-    for file in output(python, "-I", "-S", "-B", "-c", IMPORTED, program).split():
-        if file != program:
-            os.makedirs(root + os.path.dirname(file), exist_ok=True)
-            shutil.copy(file, root + file)
-    shutil.copy(program, f"{root}/programs/{os.path.basename(program)}")
-
-
-def put_root(root, build, version, with_layouts):
+def put_root(root, build, version):
     os.makedirs(f"{root}/bin")
     os.makedirs(f"{root}/programs")
     os.makedirs(f"{root}/tc")
@@ -154,8 +133,6 @@ def put_root(root, build, version, with_layouts):
     for program in PROGRAMS:
         subprocess.run(["gcc", "-O2", "-Wall", "-static", "-o", f"{root}/programs/{program}",
                         f"{HERE}/{program}.c"], check=True)
-    if with_layouts:
-        put_python(root, f"{TOP}/tools/intlayout/intlayout")
     put_modules(root, build, version)
     frames.put(f"{root}/frames")
     shutil.copy(f"{HERE}/guest.sh", f"{root}/init")
@@ -171,12 +148,6 @@ def pack(root, to):
     with open(to, "wb") as file:
         subprocess.run(["cpio", "--quiet", "-o", "-H", "newc", "--reproducible"], cwd=root, check=True,
                        input="\n".join(names).encode(), stdout=file)
-
-
-def wants_formats(options):
-    """Other runs have the files that they always had: each count of theirs stays what it was."""
-    names = [options.profile] if options.profile else options.case
-    return not names or any(name.startswith("formats/") for name in names)
 
 
 def cases(options):
@@ -307,7 +278,6 @@ def report(result):
     for path, title in (("veth", "CPU-bound over veth, TSO and GRO on"),
                         ("segmented", "CPU-bound over veth, segmented by software in front of the receiver"),
                         ("bottleneck", "Behind 500 Mbit/s, 4 ms"),
-                        ("formats", "CPU-bound over veth, IPv6, the formats of other vendors' switches on data"),
                         ("unused", "cubic before the modules are loaded, and after")):
         rows = [row for row in result["streams"] if row["path"] == path]
         if rows:
@@ -359,7 +329,7 @@ def main():
     version = kernel_version()
     build = options.modules or modules(version)
     with tempfile.TemporaryDirectory(prefix="hopcc-cost.") as directory:
-        put_root(f"{directory}/root", build, version, wants_formats(options))
+        put_root(f"{directory}/root", build, version)
         pack(f"{directory}/root", f"{directory}/initramfs")
         text = boot(version, f"{directory}/initramfs", directory, options)
         if options.profile:

@@ -2,9 +2,8 @@
 /*
  * One TCP stream from namespace a to namespace b, and what it costs the only CPU.
  *
- *   cost_stream CC LISTENER_CC WARM_BYTES BYTES [SINK]
+ *   cost_stream CC LISTENER_CC WARM_BYTES BYTES
  *
- * SINK is an address of namespace b, 198.51.100.1 if there is none.
  * WARM_BYTES pass first, for the congestion control to find its window; BYTES are measured. Then
  * half as many pass, again and again, while ack_cost.ko counts what the congestion control does
  * with ACKS ACKs or more.
@@ -177,12 +176,12 @@ static inline void mark_stop(void)
 	__asm__ volatile(".byte 0x0f, 0x1f, 0x80, 0x02, 0x00, 0x57, 0x7e");
 }
 
-static int tcp_socket(const char *namespace, int family, const char *cc)
+static int tcp_socket(const char *namespace, const char *cc)
 {
 	int sock;
 
 	enter(namespace);
-	sock = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	sock = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	if (sock < 0 || setsockopt(sock, IPPROTO_TCP, TCP_CONGESTION, cc, strlen(cc)))
 		die("%s in namespace %s", cc, namespace);
 	return sock;
@@ -196,39 +195,17 @@ static void wait_for(int sock, short events)
 		die("no connection");
 }
 
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static union address address_of(const char *text)
+static void connect_pair(const char *cc, const char *listener_cc, int *source, int *sink)
 {
-	union address to = {};
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	int listener = tcp_socket("b", listener_cc), yes = 1;
 
-	if (inet_pton(AF_INET, text, &to.v4.sin_addr) == 1) {
-		to.v4.sin_family = AF_INET;
-		to.v4.sin_port = htons(PORT);
-	} else if (inet_pton(AF_INET6, text, &to.v6.sin6_addr) == 1) {
-		to.v6.sin6_family = AF_INET6;
-		to.v6.sin6_port = htons(PORT);
-	} else {
-		die("address %s", text);
-	}
-	return to;
-}
-
-static void connect_pair(const char *sink_address, const char *cc, const char *listener_cc,
-			 int *source, int *sink)
-{
-	const union address to = address_of(sink_address);
-	int listener = tcp_socket("b", to.any.sa_family, listener_cc), yes = 1;
-
+	inet_pton(AF_INET, SINK, &to.sin_addr);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(listener, &to.any, sizeof(to)) || listen(listener, 1))
+	if (bind(listener, (struct sockaddr *)&to, sizeof(to)) || listen(listener, 1))
 		die("listen");
-	*source = tcp_socket("a", to.any.sa_family, cc);
-	connect(*source, &to.any, sizeof(to));
+	*source = tcp_socket("a", cc);
+	connect(*source, (struct sockaddr *)&to, sizeof(to));
 	wait_for(listener, POLLIN);
 	*sink = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
 	if (*sink < 0)
@@ -303,11 +280,11 @@ int main(int argc, char **argv)
 	struct counts before, after;
 	int source, sink;
 
-	if (argc != 5 && argc != 6) {
-		fputs("usage: cost_stream CC LISTENER_CC WARM_BYTES BYTES [SINK]\n", stderr);
+	if (argc != 5) {
+		fputs("usage: cost_stream CC LISTENER_CC WARM_BYTES BYTES\n", stderr);
 		return 2;
 	}
-	connect_pair(argc == 6 ? argv[5] : SINK, argv[1], argv[2], &source, &sink);
+	connect_pair(argv[1], argv[2], &source, &sink);
 	move_bytes(source, sink, atoll(argv[3]));
 	bytes = atoll(argv[4]);
 	before = count(source);

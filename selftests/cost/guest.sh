@@ -97,8 +97,7 @@ measure()
 	*"$path_kind/$1",*) ;;
 	*) return ;;
 	esac
-	# shellcheck disable=SC2086 # an address, or none
-	echo "STREAM path=$path_kind case=$1 $(cost_stream "$2" "$3" "$warm_bytes" "$bytes" $sink 2>&1)"
+	echo "STREAM path=$path_kind case=$1 $(cost_stream "$2" "$3" "$warm_bytes" "$bytes" 2>&1)"
 }
 
 # run NAME CC [QDISC...]: a case whose listener has cubic
@@ -197,62 +196,6 @@ bottleneck()
 	streams 500mbit
 }
 
-# IPv6, which IOAM needs.
-ipv6()
-{
-	for name in a r b; do
-		for dev in all default; do
-			knob $name ipv6/conf/$dev/disable_ipv6 0
-			knob $name ipv6/conf/$dev/accept_dad 0
-		done
-	done
-	for end in "a a-r 1 1" "r r-a 1 2" "r r-b 2 2" "b b-r 2 1"; do
-		# shellcheck disable=SC2086 # a namespace, a device, a network and a host
-		set -- $end
-		knob "$1" "ipv6/conf/$2/disable_ipv6" 0
-		knob "$1" "ipv6/conf/$2/accept_dad" 0
-		ip -n "$1" addr add "2001:db8:$3::$4/64" dev "$2" nodad
-	done
-	knob r ipv6/conf/all/forwarding 1
-	ip -n a route add default via 2001:db8:1::2
-	ip -n b route add default via 2001:db8:2::2
-}
-
-# on_data NAME FORMAT: hpccpp, and the format (net.hopcc.int_format) on data
-on_data()
-{
-	knob a hopcc/int_format "$2"
-	run "$1" hpccpp int rate 100gbit switch_id 5 node_id 7 formats ifa,ioam,intmd dscp_intmd 27
-	knob a hopcc/int_format 0
-}
-
-# The formats of other vendors' switches on data. They are without GSO and GRO, as is cubic-no-offloads.
-formats()
-{
-	case ",${only:-formats/}" in
-	*,formats/*) ;;
-	*) return ;;
-	esac
-	path_kind=formats warm_bytes=8388608 bytes=16777216 sink=2001:db8:2::1
-	ipv6
-	run cubic cubic
-	segmented formats
-	printf 'layout trident3\nlayout int-md-hpcc\nlayout linux-ioam\n' |
-		ip netns exec b python3 -I -S -B /programs/intlayout set - || trouble intlayout
-	knob r ipv6/ioam6_id 7
-	knob r ipv6/conf/r-a/ioam6_enabled 1
-	knob a hopcc/tcp_hpccpp_rate_mbit 100000
-	run hpccpp-probe-100g hpccpp int rate 100gbit switch_id 5
-	knob a hopcc/int_forward 1
-	run hpccpp-inband-100g hpccpp int rate 100gbit switch_id 5
-	on_data hpccpp-ifa-100g 1
-	on_data hpccpp-ioam-100g 2
-	on_data hpccpp-int-md-100g 3
-	knob a hopcc/int_forward 0
-	knob a hopcc/tcp_hpccpp_rate_mbit 0
-	sink=''
-}
-
 # one CASE FRAME QDISC...: a packet through a qdisc on a device that drops what it gets
 one()
 {
@@ -346,7 +289,6 @@ symbols()
 only=$(sed -n 's/.*cost\.only=\([^ ]*\).*/\1/p' /proc/cmdline)
 load kernel
 path
-sink=''
 echo "INFO $(uname -r) clock $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
 path_kind=unused warm_bytes=8388608 bytes=16777216
 run cubic cubic
@@ -362,6 +304,5 @@ all_busy_ports
 cpu_bound
 segmented_path
 bottleneck
-formats
 ! grep -q cost.profile /proc/cmdline || symbols
 finish 0

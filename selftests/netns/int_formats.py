@@ -212,6 +212,15 @@ def works(switch, name, version, counter, reno):
               rtt < RTT_MAX_US and reno > 5 * rtt, f"{rtt:.0f}, Reno {reno:.0f} us")
 
 
+def on_probes(switch, name, version, inband):
+    """int_forward 1 beside a format: probes collect where the format can be used, otherwise data does."""
+    sysctl("a", "hopcc/int_forward", 1)
+    exact, _names, _rtt, a, b = switch_flow(switch, version, total=MB // 2)
+    sysctl("a", "hopcc/int_forward", 0)
+    tap.claim(f"{name}, int_forward 1: {'data has our own header' if inband else 'the format is on probes'}", exact and
+              (a["out_data"] > 0) == inband and (b["in_ifa"] > 50) != inband, f"{a['out_data']} {b['in_ifa']}")
+
+
 def ifa(switch, reno):
     """IFA: first without a layout, then with one of a queue, then with one of a counter."""
     sysctl("a", "hopcc/int_format", 1)
@@ -221,6 +230,7 @@ def ifa(switch, reno):
     for version, name, table in ((4, "IFA with a queue", IFA_QUEUE), (6, "IFA with a counter", IFA_COUNTER)):
         tap.equal(f"{name}: the layout is accepted", intlayout("b", "set", "-", table=table), (0, ""))
         works(switch, name, version, "in_ifa", reno)
+    on_probes(switch, "IFA", 4, False)
     lies(switch, "IFA", 4)
     doctor()
     unsteady(switch)
@@ -254,6 +264,7 @@ def ioam_node(switch, reno):
     sysctl("a", "hopcc/int_space", 1)
     tap.equal("IOAM with a device: the layout is accepted", intlayout("b", "set", "-", table=IOAM_QUEUE), (0, ""))
     works(switch, "IOAM", 6, "in_ioam", reno)
+    on_probes(switch, "IOAM with IPv4", 4, True)
     lies(switch, "IOAM", 6)
     malformed(switch, "IOAM", 6, is_ioam, mangled_ioam)
     more_hops_than_ioam(switch)

@@ -69,8 +69,6 @@ ok "xcp, csig: a connection that joins a VRF gets back the room that its flow re
 	/usr/bin/python3 -B "$here/../netns/room.py" vrf
 ok "xcp, hpccpp: a connection that gets a TCP-MD5 key has no GSO packets afterwards" \
 	/usr/bin/python3 -B "$here/../netns/md5.py"
-ok "hpccpp: data with IFA, INT-MD and IOAM leaves through a VRF with one header" \
-	/usr/bin/python3 -B "$here/../netns/int_source.py" vrf
 ok "flow entries are charged to the memory control group of the process that connects" \
 	/usr/bin/python3 -B "$here/flow_memory.py"
 ok "xcp, hpccpp: FTP in its active mode works beside conntrack's helper" ftp

@@ -37,8 +37,6 @@ TELEMETRY = (
 
 # Packets that telemetry of other vendors' switches has cost: (counter, cause with its number, command).
 TELEMETRY_LOST = (
-    ("out_data_stopped", "{} connections so far have int_format on probes only, as data with it was lost (a filter, "
-     "a smaller MTU, congestion) or could not get it", "sysctl net.hopcc.int_forward=0, for new connections"),
     ("in_merged", "{} packets so far were dropped, as two segments with INT-MD were merged",
      "ethtool -K DEVICE gro off lro off"),
 )

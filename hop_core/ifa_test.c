@@ -7,11 +7,12 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include <hopcc/wire/ifa.h>
+/* The test has a copy of its own, which it does not export. */
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(name)
+#include "hop_ifa.c"
 
 #define ROOM_BYTES 160
-
-static const struct ifa_params as_default;
 
 /* 24 bytes of TCP, two hops of 8 words, 2 bytes of data. */
 static const u8 tcp_packet[] = {
@@ -34,8 +35,8 @@ static void vector_test(struct kunit *test)
 {
 	struct ifa_view v;
 
-	KUNIT_ASSERT_EQ(test, ifa_parse(&v, &as_default, tcp_packet, sizeof(tcp_packet)), IFA_OK);
-	KUNIT_EXPECT_EQ(test, v.gns, IFA_GNS_LOCAL);
+	KUNIT_ASSERT_EQ(test, hop_ifa_parse(&v, tcp_packet, sizeof(tcp_packet)), IFA_OK);
+	KUNIT_EXPECT_EQ(test, v.gns, IFA_GNS_MAX);
 	KUNIT_EXPECT_EQ(test, v.next, IFA_NEXT_TCP);
 	KUNIT_EXPECT_EQ(test, v.max_words, 40);
 	KUNIT_EXPECT_EQ(test, v.hop_limit, IFA_HOP_LIMIT_OFF);
@@ -52,33 +53,27 @@ static void cut_test(struct kunit *test)
 	u32 bytes;
 
 	for (bytes = 0; bytes < SHORTEST_BYTES; bytes++)
-		KUNIT_EXPECT_EQ_MSG(test, ifa_parse(&v, &as_default, tcp_packet, bytes),
+		KUNIT_EXPECT_EQ_MSG(test, hop_ifa_parse(&v, tcp_packet, bytes),
 				    IFA_BAD_TRUNCATED, "%u bytes", bytes);
-	KUNIT_EXPECT_EQ(test, ifa_parse(&v, &as_default, tcp_packet, bytes), IFA_OK);
+	KUNIT_EXPECT_EQ(test, hop_ifa_parse(&v, tcp_packet, bytes), IFA_OK);
 }
 
 static const struct fault_case {
 	const char *what;
 	u8 at, value;
-	struct ifa_params p;
 	enum ifa_fault want;
 } fault_cases[] = {
-	{ "version 1", 0, 0x1f, {}, IFA_BAD_VERSION },
-	{ "version 3", 0, 0x3f, {}, IFA_BAD_VERSION },
-	{ "global namespace", 0, 0x20, {}, IFA_OK },
-	{ "metadata at the end", 2, IFA_FLAG_TS, {}, IFA_BAD_TAIL },
-	{ "ICMP", 1, 1, {}, IFA_BAD_NEXT },
-	{ "UDP: the metadata header is at TCP's sequence number", 1, IFA_NEXT_UDP, {}, IFA_OK },
-	{ "TCP of 16 bytes", 16, 0x40, {}, IFA_BAD_L4 },
-	{ "20 bytes of TCP: the option is the metadata header", 0, 0x2f, { .tcp_bytes = 20 },
-	  IFA_BAD_LENGTH },
-	{ "TCP shorter than configured", 0, 0x2f, { .tcp_bytes = 28 }, IFA_BAD_L4 },
-	{ "no room for metadata", 3, 15, {}, IFA_BAD_LENGTH },
-	{ "just room for metadata", 3, 16, {}, IFA_OK },
-	{ "one word more than there is", 31, 18, {}, IFA_BAD_TRUNCATED },
-	{ "with its header, one word less", 31, 17, { .md_counted = true }, IFA_OK },
-	{ "without its header", 31, 0, { .md_counted = true }, IFA_BAD_LENGTH },
-	{ "no hop", 31, 0, {}, IFA_OK },
+	{ "version 1", 0, 0x1f, IFA_BAD_VERSION },
+	{ "version 3", 0, 0x3f, IFA_BAD_VERSION },
+	{ "global namespace", 0, 0x20, IFA_OK },
+	{ "metadata at the end", 2, IFA_FLAG_TS, IFA_BAD_TAIL },
+	{ "ICMP", 1, 1, IFA_BAD_NEXT },
+	{ "UDP: the metadata header is at TCP's sequence number", 1, IFA_NEXT_UDP, IFA_OK },
+	{ "TCP of 16 bytes", 16, 0x40, IFA_BAD_L4 },
+	{ "no room for metadata", 3, 15, IFA_BAD_LENGTH },
+	{ "just room for metadata", 3, 16, IFA_OK },
+	{ "one word more than there is", 31, 18, IFA_BAD_TRUNCATED },
+	{ "no hop", 31, 0, IFA_OK },
 };
 
 static void fault_test(struct kunit *test)
@@ -92,7 +87,7 @@ static void fault_test(struct kunit *test)
 
 		memcpy(packet, tcp_packet, sizeof(packet));
 		packet[c->at] = c->value;
-		KUNIT_EXPECT_EQ_MSG(test, ifa_parse(&v, &c->p, packet, sizeof(packet)), c->want,
+		KUNIT_EXPECT_EQ_MSG(test, hop_ifa_parse(&v, packet, sizeof(packet)), c->want,
 				    "%s", c->what);
 	}
 }
@@ -108,7 +103,7 @@ static void bounds_test(struct kunit *test)
 		memcpy(packet, tcp_packet, sizeof(packet));
 		for (value = 0; value <= U8_MAX; value++) {
 			packet[at] = value;
-			if (ifa_parse(&v, &as_default, packet, sizeof(packet)))
+			if (hop_ifa_parse(&v, packet, sizeof(packet)))
 				continue;
 			KUNIT_EXPECT_LE_MSG(test, v.stack_offset + v.stack_bytes, sizeof(packet),
 					    "byte %u = %u", at, value);
@@ -127,50 +122,54 @@ static void option_test(struct kunit *test)
 	memcpy(packet, tcp_packet, 28);
 	packet[2] = IFA_FLAG_C | IFA_FLAG_MF;
 	packet[39] = 2;
-	KUNIT_ASSERT_EQ(test, ifa_parse(&v, &as_default, packet, sizeof(packet)), IFA_OK);
+	KUNIT_ASSERT_EQ(test, hop_ifa_parse(&v, packet, sizeof(packet)), IFA_OK);
 	KUNIT_EXPECT_EQ(test, v.md_offset, 36);
 	KUNIT_EXPECT_EQ(test, v.stack_bytes, 8);
 	KUNIT_EXPECT_EQ(test, v.shim_bytes, 20);
 }
 
-/* An initiator and two transit switches write the vector. */
+/* An initiator writes the headers of the vector, without the hops' metadata. */
 static void build_test(struct kunit *test)
 {
-	const u32 stack = 32, node_bytes = 32;
 	u8 packet[ROOM_BYTES] = {};
 	struct ifa_view v;
-	u32 bytes = 34;
 
-	ifa_write_hdr((struct ifa_hdr *)packet, IFA_GNS_LOCAL, IFA_NEXT_TCP, 40);
+	ifa_write_hdr((struct ifa_hdr *)packet, IFA_GNS_MAX, IFA_NEXT_TCP, 40);
 	memcpy(packet + 4, tcp_packet + 4, 24);
-	ifa_write_md((struct ifa_md *)(packet + 28), &as_default, 0xf8, IFA_HOP_LIMIT_OFF);
-	memcpy(packet + 32, tcp_packet + SHORTEST_BYTES, 2);
-	KUNIT_ASSERT_EQ(test, ifa_parse(&v, &as_default, packet, bytes), IFA_OK);
+	ifa_write_md((struct ifa_md *)(packet + 28), IFA_HOP_LIMIT_OFF);
+	KUNIT_ASSERT_EQ(test, hop_ifa_parse(&v, packet, 34), IFA_OK);
+	KUNIT_EXPECT_EQ(test, memcmp(packet, tcp_packet, 28), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(packet + 28, "\0\0\xff", 4), 0);
 	KUNIT_EXPECT_EQ(test, v.stack_bytes, 0);
-	bytes = ifa_insert(&v, packet, bytes, sizeof(packet), tcp_packet + stack + node_bytes, 8);
-	bytes = ifa_insert(&v, packet, bytes, sizeof(packet), tcp_packet + stack, 8);
-	KUNIT_ASSERT_EQ(test, bytes, sizeof(tcp_packet));
-	KUNIT_EXPECT_EQ(test, memcmp(packet, tcp_packet, bytes), 0);
+	KUNIT_EXPECT_EQ(test, v.hop_limit, IFA_HOP_LIMIT_OFF);
 }
 
-/* A switch adds nothing beyond the hop limit, the maximum length or the buffer. */
+static const struct limit_case {
+	u8 hop_limit, words, max_words, more;
+	bool want;
+} limit_cases[] = {
+	{ IFA_HOP_LIMIT_OFF, 0, 8, 8, true }, { 1, 8, 16, 8, true }, { 0, 0, 8, 8, false },
+	{ 2, 8, 15, 8, false }, { 2, 0, 0, 1, false },
+};
+
+/* A switch adds nothing beyond the hop limit or the maximum length. */
 static void limit_test(struct kunit *test)
 {
-	const u8 node[32] = { 1 };
-	u8 packet[ROOM_BYTES] = {};
-	struct ifa_view v;
+	struct ifa_md md = { .hop_limit = 2, .words = 8 };
+	size_t i;
 
-	ifa_write_hdr((struct ifa_hdr *)packet, 1, IFA_NEXT_UDP, 9);
-	ifa_write_md((struct ifa_md *)(packet + 12), &as_default, 0, 2);
-	KUNIT_ASSERT_EQ(test, ifa_parse(&v, &as_default, packet, 16), IFA_OK);
-	KUNIT_EXPECT_EQ(test, ifa_insert(&v, packet, 16, 47, node, 8), 16);
-	KUNIT_EXPECT_EQ(test, ifa_insert(&v, packet, 16, 48, node, 8), 48);
-	KUNIT_EXPECT_EQ(test, packet[14], 1);
-	KUNIT_EXPECT_FALSE(test, ifa_may_insert(&v, 2));
-	KUNIT_EXPECT_EQ(test, ifa_insert(&v, packet, 48, 52, node, 1), 52);
-	KUNIT_EXPECT_EQ(test, packet[14], 0);
-	KUNIT_EXPECT_EQ(test, packet[15], 9);
-	KUNIT_EXPECT_FALSE(test, ifa_may_insert(&v, 0));
+	for (i = 0; i < ARRAY_SIZE(limit_cases); i++) {
+		const struct limit_case *c = &limit_cases[i];
+		const struct ifa_view v = {
+			.hop_limit = c->hop_limit, .max_words = c->max_words,
+			.stack_bytes = c->words * IFA_WORD_BYTES,
+		};
+
+		KUNIT_EXPECT_EQ_MSG(test, ifa_may_insert(&v, c->more), c->want, "case %zu", i);
+	}
+	ifa_count(&md, 8);
+	KUNIT_EXPECT_EQ(test, md.hop_limit, 1);
+	KUNIT_EXPECT_EQ(test, md.words, 16);
 }
 
 static struct kunit_case ifa_cases[] = {

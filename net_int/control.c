@@ -230,7 +230,7 @@ static unsigned int nint_input_intmd(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return NF_ACCEPT;
 	}
-	fault = intmd_parse(&v, skb->data + shim_at, skb->len - shim_at);
+	fault = hop_intmd_parse(&v, skb->data + shim_at, skb->len - shim_at);
 	if (fault) {
 		nint_count(in, INT_COUNT_BAD_INTMD + fault);
 		return NF_ACCEPT;
@@ -298,7 +298,6 @@ static bool nint_take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int
 unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
-	static const struct ifa_params params;
 	enum ifa_fault fault;
 	struct ifa_view v;
 
@@ -308,8 +307,7 @@ unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return NF_ACCEPT;
 	}
-	fault = ifa_parse(&v, &params, skb->data + place->offset_bytes,
-			  skb->len - place->offset_bytes);
+	fault = hop_ifa_parse(&v, skb->data + place->offset_bytes, skb->len - place->offset_bytes);
 	if (fault) {
 		nint_count(in, INT_COUNT_BAD_IFA + fault);
 		return NF_ACCEPT;

@@ -8,8 +8,8 @@
 #include <linux/module.h>
 
 #include "int_carrier.c"
-#include "int_question.h"
-#include "int_receiver.h"
+#include "int_question.c"
+#include "int_receiver.c"
 
 #define MS 1000000ULL
 #define PERIOD_NS 100000U

@@ -23,13 +23,7 @@
  *
  * Return: true if the payload starts with a message's magic number.
  */
-static inline bool nint_control_has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
-{
-	__be32 buf;
-	const __be32 *magic = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
-
-	return magic && *magic == htonl(INT_MSG_MAGIC);
-}
+bool nint_control_has_magic(const struct sk_buff *skb, unsigned int offset_bytes);
 
 /**
  * nint_control_read() - read a control packet
@@ -40,38 +34,9 @@ static inline bool nint_control_has_magic(const struct sk_buff *skb, unsigned in
  *
  * Return: INT_OK, or the reason why the packet is not a control packet.
  */
-static inline enum int_fault nint_control_read(const struct sk_buff *skb,
-					       unsigned int offset_bytes, enum int_type type,
-					       struct nint_control *ctl)
-{
-	unsigned int room_bytes = skb->len - offset_bytes, hdr_bytes;
-	enum int_fault fault;
-
-	if (room_bytes < INT_MSG_BYTES + INT_HDR_BYTES)
-		return INT_BAD_TRUNCATED;
-	room_bytes -= INT_MSG_BYTES;
-	skb_copy_bits(skb, offset_bytes, &ctl->msg, INT_MSG_BYTES);
-	offset_bytes += INT_MSG_BYTES;
-	skb_copy_bits(skb, offset_bytes, ctl->room,
-		      min_t(unsigned int, room_bytes, sizeof(ctl->room)));
-	fault = int_check(&ctl->hdr, room_bytes);
-	if (fault)
-		return fault;
-	hdr_bytes = ctl->hdr.words * INT_WORD_BYTES;
-	switch (ctl->hdr.type) {
-	case INT_TYPE_PROBE:
-		if (room_bytes != hdr_bytes + INT_TERMS_BYTES)
-			return INT_BAD_LENGTH;
-		skb_copy_bits(skb, offset_bytes + hdr_bytes, &ctl->terms, INT_TERMS_BYTES);
-		return type == INT_TYPE_PROBE ? INT_OK : INT_BAD_TYPE;
-	case INT_TYPE_ECHO:
-		if (room_bytes != hdr_bytes)
-			return INT_BAD_LENGTH;
-		return type == INT_TYPE_ECHO ? INT_OK : INT_BAD_TYPE;
-	default:
-		return INT_BAD_TYPE;
-	}
-}
+enum int_fault nint_control_read(const struct sk_buff *skb,
+				 unsigned int offset_bytes, enum int_type type,
+				 struct nint_control *ctl);
 
 /**
  * nint_control_answer() - read an answer
@@ -80,36 +45,7 @@ static inline enum int_fault nint_control_read(const struct sk_buff *skb,
  *
  * Return: true if @a is valid; false if its kind is unknown or its hop is out of range.
  */
-static inline bool nint_control_answer(const struct nint_control *ctl, struct int_answer *a)
-{
-	const u32 kind = be16_to_cpu(ctl->msg.kind);
-
-	*a = (struct int_answer) {
-		.kind = kind,
-		.seq = be32_to_cpu(ctl->msg.seq),
-		.flows = be16_to_cpu(ctl->msg.flows),
-		.hops = int_hops(&ctl->hdr),
-		.path_id = int_path_id(&ctl->hdr),
-	};
-	switch (kind) {
-	case INT_ANSWER_RECORDS:
-		memcpy(a->room, ctl->room, ctl->hdr.words * INT_WORD_BYTES);
-		return true;
-	case INT_ANSWER_SUMMARY:
-		a->index = ctl->hdr.flags & INT_FLAGS_VALUE;
-		a->record = int_unpack(ctl->hdr.record[0]);
-		return int_slots(&ctl->hdr) == 1 && a->index < a->hops &&
-		       a->index < INT_SLOTS_MAX;
-	case INT_ANSWER_RATIO:
-		a->u = be32_to_cpu(ctl->msg.wnd);
-		a->tau_ns = be32_to_cpu(ctl->msg.t_ns);
-		return true;
-	case INT_ANSWER_WINDOW:
-		a->wnd_bytes = be32_to_cpu(ctl->msg.wnd);
-		return true;
-	}
-	return false;
-}
+bool nint_control_answer(const struct nint_control *ctl, struct int_answer *a);
 
 /**
  * nint_answer_is_empty() - check if an answer reports nothing

@@ -53,30 +53,13 @@ static inline bool nint_control_may_ask(const struct nint_control *ctl)
 	return !ctl->msg.cookie && nint_control_cookie(ctl);
 }
 
-static inline struct int_msg nint_negotiating_msg(u64 cookie, u64 peer_cookie)
-{
-	return (struct int_msg) {
-		.magic = cpu_to_be32(INT_MSG_MAGIC),
-		.cookie = cpu_to_be64(peer_cookie),
-		.kind = cpu_to_be16(INT_MSG_HANDSHAKE),
-		.tag_hi = cpu_to_be32(cookie >> 32),
-		.tag_lo = cpu_to_be32((u32)cookie),
-	};
-}
-
 /**
  * nint_control_write_question() - write a question
  * @ctl: result
  * @cookie: this end's cookie
  * @slots: number of slots for records, up to INT_SLOTS_MAX
  */
-static inline void nint_control_write_question(struct nint_control *ctl, u64 cookie,
-					       unsigned int slots)
-{
-	int_write(&ctl->hdr, 0, INT_TYPE_PROBE, 0, slots);
-	ctl->msg = nint_negotiating_msg(cookie, 0);
-	ctl->terms = (struct int_terms){};
-}
+void nint_control_write_question(struct nint_control *ctl, u64 cookie, unsigned int slots);
 
 /**
  * nint_control_write_reply() - write the answer to a question
@@ -85,20 +68,9 @@ static inline void nint_control_write_question(struct nint_control *ctl, u64 coo
  * @cookie: this end's cookie
  * @peer_cookie: the question's cookie
  */
-static inline void nint_control_write_reply(struct nint_control *ctl,
-					    const struct int_hdr *question, u64 cookie,
-					    u64 peer_cookie)
-{
-	if (question) {
-		memcpy(ctl->room, question, question->words * INT_WORD_BYTES);
-		ctl->hdr.next = 0;
-		ctl->hdr.type = INT_TYPE_ECHO;
-		ctl->hdr.flags = 0;
-	} else {
-		int_write(&ctl->hdr, 0, INT_TYPE_ECHO, 0, 0);
-	}
-	ctl->msg = nint_negotiating_msg(cookie, peer_cookie);
-}
+void nint_control_write_reply(struct nint_control *ctl,
+			      const struct int_hdr *question, u64 cookie,
+			      u64 peer_cookie);
 
 /* log2 of the part of a window within which a question's bytes are still old bytes to the peer. */
 #define NINT_QUESTION_NEAR_SHIFT 2
@@ -116,12 +88,6 @@ static inline void nint_control_write_reply(struct nint_control *ctl,
  *
  * Return: false if a question has to wait.
  */
-static inline bool nint_question_end(u32 una_seq, u32 undo_seq, u32 wnd_bytes, u32 *end_seq)
-{
-	const u32 since_bytes = una_seq - undo_seq;
-
-	*end_seq = since_bytes > wnd_bytes ? una_seq : undo_seq;
-	return since_bytes > wnd_bytes || since_bytes <= wnd_bytes >> NINT_QUESTION_NEAR_SHIFT;
-}
+bool nint_question_end(u32 una_seq, u32 undo_seq, u32 wnd_bytes, u32 *end_seq);
 
 #endif /* HOPCC_NET_INT_INT_QUESTION_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Layouts of telemetry of other vendors, by generic netlink: uapi/hopcc/int_layout.h. A table is
- * validated by hopcc/lib/tlm_formats.h before it replaces the old one.
+ * validated by nint_tlm_check() before it replaces the old one.
  */
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -146,7 +146,7 @@ static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
 		if (nint_fills_reserved(&l))
 			return nint_layout_refuse(info, attr, "a reserved byte is not 0");
 		nint_layout_of(&layout[i], &l);
-		fault = tlm_check(&layout[i], &field);
+		fault = nint_tlm_check(&layout[i], &field);
 		if (fault)
 			return nint_layout_refuse(info, attr, tlm_fault_texts[fault]);
 		t->formats |= BIT(layout[i].format);
@@ -164,7 +164,7 @@ static int nint_read_ports(struct genl_info *info, struct nint_table *t, struct 
 		      offsetof(struct int_layout_port, mbit_ps));
 	if (attr)
 		memcpy(port, nla_data(attr), nla_len(attr));
-	fault = tlm_check_ports(port, t->t.ports);
+	fault = nint_tlm_check_ports(port, t->t.ports);
 	return fault ? nint_layout_refuse(info, attr, tlm_fault_texts[fault]) : 0;
 }
 
@@ -293,7 +293,7 @@ static struct sk_buff *nint_build_reply(struct genl_info *info, const struct tlm
 static int nint_get_table(struct sk_buff *skb, struct genl_info *info)
 {
 	static const struct tlm_table builtin = {
-		.layout = tlm_builtin,
+		.layout = nint_builtin_layouts,
 		.layouts = TLM_BUILTINS,
 	};
 	static const struct tlm_table none;

@@ -49,7 +49,7 @@ static bool nint_tlm_collect(struct nint_net *in, struct int_flow *f, const stru
 	foreign = nint_get_foreign(f);
 	if (foreign) {
 		nint_tlm_use_table(&foreign->t, t->generation, t->trust_idle);
-		whole = tlm_collect(&foreign->t.path, &t->t, s);
+		whole = nint_tlm_reduce(&foreign->t.path, &t->t, s);
 		/* That of earlier data is overwritten. */
 		if (!whole)
 			foreign->data_ns = 0;
@@ -78,7 +78,7 @@ bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned
 	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
 	    !nint_reads(in, TLM_IOAM))
 		return false;
-	fault = ioam_parse(&v, hdr, tcp_bytes - sizeof(struct ipv6hdr), -1);
+	fault = hop_ioam_parse(&v, hdr, tcp_bytes - sizeof(struct ipv6hdr));
 	if (fault == IOAM_NONE)
 		return false;
 	if (fault) {
@@ -87,7 +87,7 @@ bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned
 	}
 	if (!v.hops && !(v.flags & IOAM_FLAG_OVERFLOW))
 		return false;
-	tlm_stack_ioam(&s, &v, hdr);
+	nint_tlm_stack_ioam(&s, &v, hdr);
 	return nint_tlm_collect(in, f, &s, count);
 }
 
@@ -99,7 +99,7 @@ bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *
 
 	if (!v->stack_bytes && v->hop_limit)
 		return false;
-	tlm_stack_ifa(&s, v, packet);
+	nint_tlm_stack_ifa(&s, v, packet);
 	return nint_tlm_collect(in, f, &s, count);
 }
 
@@ -111,7 +111,7 @@ bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const 
 
 	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
 		return false;
-	tlm_stack_intmd(&s, v, shim);
+	nint_tlm_stack_intmd(&s, v, shim);
 	return nint_tlm_collect(in, f, &s, count);
 }
 

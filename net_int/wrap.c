@@ -49,7 +49,7 @@ enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff
 	    (f->format != NINT_FORMAT_INTMD && nint_is_hidden(skb, state)))
 		return NINT_FORMAT_HOPCC;
 	if (f->format == NINT_FORMAT_IOAM &&
-	    ioam_insert_bytes(nint_ioam_data_bytes(f->slots), nint_old_options(skb)) >
+	    hop_ioam_insert_bytes(nint_ioam_data_bytes(f->slots), nint_old_options(skb)) >
 	    IOAM_HBH_MAX_BYTES)
 		return NINT_FORMAT_HOPCC;
 	return f->format;
@@ -71,7 +71,7 @@ unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
 		*growth_bytes = slots * NINT_INTMD_NODE_BYTES;
 		return INTMD_STACK_OFFSET;
 	case NINT_FORMAT_IOAM:
-		return ioam_insert_bytes(nint_ioam_data_bytes(slots), NULL);
+		return hop_ioam_insert_bytes(nint_ioam_data_bytes(slots), NULL);
 	default:
 		return 0;
 	}
@@ -85,15 +85,13 @@ static void nint_wrap_push(struct sk_buff *probe, const void *from, unsigned int
 /* IFA: both headers, with the TCP header in between. */
 static void nint_push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
 {
-	static const struct ifa_params params;
 	const unsigned int tcp_bytes = sizeof(struct tcphdr);
 	u8 *packet = skb_push(probe, NINT_IFA_BYTES);
 
 	memmove(packet + IFA_HDR_BYTES, packet + NINT_IFA_BYTES, tcp_bytes);
 	ifa_write_hdr((struct ifa_hdr *)packet, space, IFA_NEXT_TCP,
 		      slots * NINT_IFA_NODE_BYTES / IFA_WORD_BYTES);
-	ifa_write_md((struct ifa_md *)(packet + IFA_HDR_BYTES + tcp_bytes), &params, 0,
-		     IFA_HOP_LIMIT_OFF);
+	ifa_write_md((struct ifa_md *)(packet + IFA_HDR_BYTES + tcp_bytes), IFA_HOP_LIMIT_OFF);
 	skb_reset_transport_header(probe);
 }
 
@@ -121,8 +119,8 @@ void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_f
 		return;
 	packet = skb_push(probe, INTMD_STACK_OFFSET);
 	memmove(packet, packet + INTMD_STACK_OFFSET, tcp_bytes);
-	intmd_write((struct intmd_hdr *)(packet + tcp_bytes), INTMD_NPT_DSCP, nint_dscp(skb),
-		    INTMD_HPCC_BITS, READ_ONCE(nint_net(dev_net(skb->dev))->space), slots);
+	hop_intmd_write((struct intmd_hdr *)(packet + tcp_bytes), INTMD_NPT_DSCP, nint_dscp(skb),
+			INTMD_HPCC_BITS, READ_ONCE(nint_net(dev_net(skb->dev))->space), slots);
 	skb_reset_transport_header(probe);
 }
 
@@ -138,8 +136,8 @@ static void nint_push_ioam(struct sk_buff *probe, const struct sk_buff *skb, uns
 	if (old)
 		first_bytes += (old[1] + 1) * 8;
 	nint_wrap_push(probe, skb->data + first_bytes, ip_bytes - first_bytes);
-	hdr = skb_push(probe, ioam_insert_bytes(data_bytes, old));
-	ioam_insert(hdr, old, ipv6_hdr(skb)->nexthdr, space, IOAM_HPCC_BITS, data_bytes);
+	hdr = skb_push(probe, hop_ioam_insert_bytes(data_bytes, old));
+	hop_ioam_insert(hdr, old, ipv6_hdr(skb)->nexthdr, space, IOAM_HPCC_BITS, data_bytes);
 	nint_wrap_push(probe, skb->data, sizeof(struct ipv6hdr));
 	skb_reset_network_header(probe);
 	ipv6_hdr(probe)->nexthdr = NEXTHDR_HOP;

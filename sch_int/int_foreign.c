@@ -131,7 +131,6 @@ static bool sint_grow(struct sk_buff *skb, const struct sint_ip *i, int at_bytes
 static unsigned int sint_write_ifa(struct sk_buff *skb, const struct sint_ip *i,
 				   const struct sint_node *n)
 {
-	static const struct ifa_params as_default;
 	const int room_bytes = i->end_bytes - i->next_bytes;
 	struct ifa_view v;
 	unsigned int why;
@@ -143,7 +142,7 @@ static unsigned int sint_write_ifa(struct sk_buff *skb, const struct sint_ip *i,
 	packet = sint_pull(skb, i->next_bytes, min_t(int, room_bytes, SINT_IFA_LOOK_BYTES));
 	if (!packet)
 		return SINT_REFUSED(UNWRITABLE);
-	if (ifa_parse(&v, &as_default, packet, room_bytes))
+	if (hop_ifa_parse(&v, packet, room_bytes))
 		return SINT_REFUSED(MALFORMED);
 	if (!ifa_may_insert(&v, SINT_IFA_WORDS))
 		return SINT_REFUSED(LIMIT);
@@ -172,7 +171,7 @@ static unsigned int sint_write_ioam(struct sk_buff *skb, const struct sint_ip *i
 		hdr = sint_pull(skb, i->next_bytes, min_t(int, room_bytes, (hdr[1] + 1) * 8));
 	if (!hdr)
 		return SINT_REFUSED(UNWRITABLE);
-	fault = ioam_parse(&v, hdr, room_bytes, -1);
+	fault = hop_ioam_parse(&v, hdr, room_bytes);
 	if (fault)
 		return fault == IOAM_NONE ? SINT_NO_FORMAT : SINT_REFUSED(MALFORMED);
 	if (!sint_ioam_is_ours(&v, hdr, n))
@@ -228,7 +227,6 @@ static void sint_add_check(struct sk_buff *skb, const struct sint_ip *i, __wsum 
 static unsigned int sint_flag_intmd(struct sk_buff *skb, const struct sint_ip *i, int shim_bytes,
 				    u32 flag, unsigned int why)
 {
-	struct intmd_view v = {};
 	struct intmd_hdr *h;
 	__be32 before;
 
@@ -237,7 +235,7 @@ static unsigned int sint_flag_intmd(struct sk_buff *skb, const struct sint_ip *i
 		return why;
 	h = (struct intmd_hdr *)(skb->data + shim_bytes);
 	before = h->first;
-	intmd_set_flag(&v, h, flag);
+	h->first |= cpu_to_be32(flag << 25);
 	sint_add_check(skb, i, csum_sub((__force __wsum)h->first, (__force __wsum)before));
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
@@ -255,10 +253,8 @@ static void sint_put_intmd(struct sk_buff *skb, const struct sint_ip *i, int shi
 	u8 *at = skb->data + shim_bytes + INTMD_STACK_OFFSET;
 	/* TCP's and UDP's length is in the pseudo-header. */
 	__wsum more = (__force __wsum)htonl(more_bytes);
-	struct intmd_node md;
 
-	sint_intmd_node(&md, n);
-	intmd_write_node(at, v, &md);
+	sint_intmd_node(at, v, n);
 	h->words += v->hop_words;
 	h->first = cpu_to_be32(be32_to_cpu(h->first) - 1);
 	more = csum_add(more, csum_sub(csum_partial(h, INTMD_STACK_OFFSET, 0), before));
@@ -308,7 +304,7 @@ static unsigned int sint_write_intmd(struct sk_buff *skb, const struct sint_ip *
 		return SINT_REFUSED(UNWRITABLE);
 	if (sint_is_message(shim, room_bytes))
 		return SINT_NO_FORMAT;
-	if (intmd_parse(&v, shim, room_bytes))
+	if (hop_intmd_parse(&v, shim, room_bytes))
 		return SINT_REFUSED(MALFORMED);
 	if (!v.remaining_hops || ((const struct intmd_hdr *)shim)->words + v.hop_words >
 				 INTMD_WORDS_MAX)

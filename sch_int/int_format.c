@@ -45,7 +45,7 @@ static u32 sint_ioam_word(const struct ioam_view *v, const u8 *hdr, enum ioam_bi
 {
 	__be32 word;
 
-	memcpy(&word, hdr + v->stack_offset + ioam_field_offset(v->trace, bit), sizeof(word));
+	memcpy(&word, hdr + v->stack_offset + hop_ioam_field_offset(v->trace, bit), sizeof(word));
 	return be32_to_cpu(word);
 }
 
@@ -100,26 +100,54 @@ bool sint_ioam_is_ours(const struct ioam_view *v, const u8 *hdr, const struct si
 	       (sint_ioam_word(v, hdr, IOAM_NODE) & SINT_NODE_MAX) == n->id;
 }
 
+/*
+ * Overwrites a field, of one word, if the trace has it. The router's own stack has filled in the
+ * trace when it received the packet; what is known only now replaces the value from then.
+ */
+static void sint_ioam_set(const struct ioam_view *v, u8 *hdr, enum ioam_bit bit, u32 value)
+{
+	if (v->trace & IOAM_BIT(bit))
+		sint_put_u32(hdr + v->stack_offset + hop_ioam_field_offset(v->trace, bit), value);
+}
+
 void sint_ioam_write(const struct ioam_view *v, u8 *hdr, const struct sint_node *n)
 {
-	ioam_complete(v, hdr, n->id, IOAM_TRANSIT_DELAY, sint_ioam_delay(v, hdr, n));
-	ioam_complete(v, hdr, n->id, IOAM_QUEUE_DEPTH, min_t(u64, n->queue_bytes, U32_MAX - 1));
+	sint_ioam_set(v, hdr, IOAM_TRANSIT_DELAY, sint_ioam_delay(v, hdr, n));
+	sint_ioam_set(v, hdr, IOAM_QUEUE_DEPTH, min_t(u64, n->queue_bytes, U32_MAX - 1));
 	sint_ioam_opaque(v, hdr, n);
 }
 
-void sint_intmd_node(struct intmd_node *md, const struct sint_node *n)
+/* Values of this hop by bit of INT-MD's bitmap; all ones: not available. */
+static void sint_intmd_values(u64 *value, const struct sint_node *n)
 {
 	const u32 queue_bytes = min_t(u64, n->queue_bytes, SINT_INTMD_QUEUE_MAX);
 
-	memset(md, 0xff, sizeof(*md));
-	md->value[INTMD_NODE] = n->id;
-	md->value[INTMD_PORTS] = (u32)n->ingress << 16 | n->egress;
-	md->value[INTMD_LATENCY] = min_t(u64, n->waited_ns, U32_MAX - 1);
-	md->value[INTMD_QUEUE] = queue_bytes;
-	md->value[INTMD_INGRESS_TIME] = n->now_ns - min(n->waited_ns, n->now_ns);
-	md->value[INTMD_EGRESS_TIME] = n->now_ns;
-	md->value[INTMD_UTIL] = n->util_ppm;
-	md->value[INTMD_BUFFER] = queue_bytes;
+	memset(value, 0xff, INTMD_BITS * sizeof(*value));
+	value[INTMD_NODE] = n->id;
+	value[INTMD_PORTS] = (u32)n->ingress << 16 | n->egress;
+	value[INTMD_LATENCY] = min_t(u64, n->waited_ns, U32_MAX - 1);
+	value[INTMD_QUEUE] = queue_bytes;
+	value[INTMD_INGRESS_TIME] = n->now_ns - min(n->waited_ns, n->now_ns);
+	value[INTMD_EGRESS_TIME] = n->now_ns;
+	value[INTMD_UTIL] = n->util_ppm;
+	value[INTMD_BUFFER] = queue_bytes;
+}
+
+void sint_intmd_node(u8 *at, const struct intmd_view *v, const struct sint_node *n)
+{
+	u8 *const end = at + v->hop_words * INTMD_WORD_BYTES;
+	u64 value[INTMD_BITS];
+	u32 i;
+
+	sint_intmd_values(value, n);
+	for (i = 0; i < INTMD_BITS; i++) {
+		if (!(v->bitmap & INTMD_BIT(i)))
+			continue;
+		if (INTMD_WIDE_BITS & INTMD_BIT(i))
+			at = sint_put_u32(at, value[i] >> 32);
+		at = sint_put_u32(at, value[i]);
+	}
+	memset(at, 0xff, end - at);
 }
 
 u32 sint_util_ppm(struct sint_util *u, u64 now_ns, u64 tx_bytes, u64 rate_bytes_ps)

@@ -125,11 +125,14 @@ bool sint_ioam_is_ours(const struct ioam_view *v, const u8 *hdr, const struct si
 void sint_ioam_write(const struct ioam_view *v, u8 *hdr, const struct sint_node *n);
 
 /**
- * sint_intmd_node() - values of this hop for INT-MD
- * @md: result
+ * sint_intmd_node() - write the metadata of this hop for INT-MD
+ * @at: position; has room for hop ML words
+ * @v: the packet
  * @n: values
+ *
+ * Words of the domain's instructions are set to all ones.
  */
-void sint_intmd_node(struct intmd_node *md, const struct sint_node *n);
+void sint_intmd_node(u8 *at, const struct intmd_view *v, const struct sint_node *n);
 
 /**
  * struct sint_util - utilisation of a port

@@ -7,7 +7,13 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include <hopcc/lib/tlm_formats.h>
+/* The test has a copy of its own, which it does not export. */
+#undef EXPORT_SYMBOL_GPL
+#define EXPORT_SYMBOL_GPL(name)
+#include "../hop_core/hop_ifa.c"
+#include "../hop_core/hop_intmd.c"
+#include "../hop_core/hop_ioam.c"
+#include "../net_int/int_layout.c"
 #include "int_format.c"
 
 #define SCHEMA 0x494e54
@@ -46,7 +52,7 @@ static void ifa_test(struct kunit *test)
 /* Our layout for a receiver: Trident3's with the counter */
 static struct tlm_layout ifa_layout(void)
 {
-	struct tlm_layout l = tlm_builtin[TLM_TRIDENT3];
+	struct tlm_layout l = nint_builtin_layouts[TLM_TRIDENT3];
 
 	l.field[TLM_TX] = (struct tlm_field) { .bit = 160, .width = 32, .mul = 1 };
 	return l;
@@ -62,10 +68,10 @@ static void ifa_both_directions_test(struct kunit *test)
 	u8 bytes[SINT_IFA_BYTES];
 	struct tlm_record r;
 
-	KUNIT_ASSERT_EQ(test, tlm_check(&l, &field), TLM_OK);
+	KUNIT_ASSERT_EQ(test, nint_tlm_check(&l, &field), TLM_OK);
 	sint_ifa_node(bytes, &node);
 	memset(&r, 0, sizeof(r));
-	tlm_decode(&r, &t, &l, bytes, none);
+	nint_tlm_decode(&r, &t, &l, bytes, none);
 	KUNIT_EXPECT_EQ(test, r.node_id, 0x12345);
 	KUNIT_EXPECT_EQ(test, r.port_id, 0x11);
 	KUNIT_EXPECT_EQ(test, r.mbit_ps, 10000);
@@ -135,12 +141,12 @@ static void ioam_test(struct kunit *test)
 	memcpy(want, trace, sizeof(trace));
 	memcpy(want + TRACE_DELAY, complete, sizeof(complete));
 	memcpy(want + TRACE_OPAQUE, &node.record, sizeof(node.record));
-	KUNIT_ASSERT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), -1), IOAM_OK);
+	KUNIT_ASSERT_EQ(test, hop_ioam_parse(&v, hdr, sizeof(hdr)), IOAM_OK);
 	KUNIT_ASSERT_EQ(test, v.hops, 2);
 	KUNIT_EXPECT_TRUE(test, sint_ioam_is_ours(&v, hdr, &node));
 	sint_ioam_write(&v, hdr, &node);
 	KUNIT_EXPECT_EQ(test, memcmp(hdr, want, sizeof(want)), 0);
-	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), -1), IOAM_OK);
+	KUNIT_EXPECT_EQ(test, hop_ioam_parse(&v, hdr, sizeof(hdr)), IOAM_OK);
 }
 
 static const struct trace_case {
@@ -169,7 +175,7 @@ static void ioam_cases_test(struct kunit *test)
 
 		memcpy(hdr, trace, sizeof(trace));
 		hdr[c->at] = c->value;
-		KUNIT_ASSERT_EQ_MSG(test, ioam_parse(&v, hdr, sizeof(hdr), -1), IOAM_OK, "%s",
+		KUNIT_ASSERT_EQ_MSG(test, hop_ioam_parse(&v, hdr, sizeof(hdr)), IOAM_OK, "%s",
 				    c->what);
 		ours = sint_ioam_is_ours(&v, hdr, &node);
 		KUNIT_EXPECT_EQ_MSG(test, ours, c->is_ours, "%s", c->what);
@@ -192,9 +198,9 @@ static void ioam_short_opaque_test(struct kunit *test)
 	memcpy(hdr, trace, sizeof(trace));
 	/* The word that is taken from the first node's state becomes the first hop's. */
 	hdr[40] = 1;
-	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), -1), IOAM_BAD_STACK);
+	KUNIT_EXPECT_EQ(test, hop_ioam_parse(&v, hdr, sizeof(hdr)), IOAM_BAD_STACK);
 	hdr[40] = 0xff;
-	KUNIT_EXPECT_EQ(test, ioam_parse(&v, hdr, sizeof(hdr), -1), IOAM_BAD_STACK);
+	KUNIT_EXPECT_EQ(test, hop_ioam_parse(&v, hdr, sizeof(hdr)), IOAM_BAD_STACK);
 }
 
 static void intmd_test(struct kunit *test)
@@ -203,21 +209,23 @@ static void intmd_test(struct kunit *test)
 		0x00, 0x01, 0x23, 0x45, 0x00, 0x22, 0x00, 0x11, 0x00, 0x00, 0x27, 0x10,
 		0x00, 0x15, 0x20, 0x64, 0x72, 0xc7, 0x85, 0x14, 0x00, 0x07, 0xa1, 0x20,
 	};
-	const struct intmd_view v = { .hop_words = 6, .bitmap = INTMD_HPCC_BITS };
-	struct intmd_node md;
-	u8 got[sizeof(want)];
+	/* Two words more, of the domain's instructions. */
+	const struct intmd_view v = { .hop_words = 8, .bitmap = INTMD_HPCC_BITS };
+	u8 got[sizeof(want) + 2 * INTMD_WORD_BYTES];
+	u64 value[INTMD_BITS];
 	size_t i;
 
-	sint_intmd_node(&md, &node);
-	intmd_write_node(got, &v, &md);
-	for (i = 0; i < sizeof(want); i++)
-		KUNIT_EXPECT_EQ_MSG(test, got[i], want[i], "byte %u", (u32)i);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_EGRESS_TIME], node.now_ns);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_INGRESS_TIME], node.now_ns - 668);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_LATENCY], 668);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_BUFFER], 10000);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_L2_PORTS], U64_MAX);
-	KUNIT_EXPECT_EQ(test, (u32)md.value[INTMD_CHECKSUM], U32_MAX);
+	sint_intmd_node(got, &v, &node);
+	for (i = 0; i < sizeof(got); i++)
+		KUNIT_EXPECT_EQ_MSG(test, got[i], i < sizeof(want) ? want[i] : 0xff, "byte %u",
+				    (u32)i);
+	sint_intmd_values(value, &node);
+	KUNIT_EXPECT_EQ(test, value[INTMD_EGRESS_TIME], node.now_ns);
+	KUNIT_EXPECT_EQ(test, value[INTMD_INGRESS_TIME], node.now_ns - 668);
+	KUNIT_EXPECT_EQ(test, value[INTMD_LATENCY], 668);
+	KUNIT_EXPECT_EQ(test, value[INTMD_BUFFER], 10000);
+	KUNIT_EXPECT_EQ(test, value[INTMD_L2_PORTS], U64_MAX);
+	KUNIT_EXPECT_EQ(test, (u32)value[INTMD_CHECKSUM], U32_MAX);
 }
 
 /* All ones stand for "not available", so no value may be that. */
@@ -226,12 +234,12 @@ static void intmd_bounds_test(struct kunit *test)
 	const struct sint_node most = {
 		.now_ns = 1, .waited_ns = U64_MAX, .queue_bytes = U64_MAX, .util_ppm = U32_MAX - 1,
 	};
-	struct intmd_node md;
+	u64 value[INTMD_BITS];
 
-	sint_intmd_node(&md, &most);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_LATENCY], U32_MAX - 1);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_QUEUE], 0xffffff);
-	KUNIT_EXPECT_EQ(test, md.value[INTMD_INGRESS_TIME], 0);
+	sint_intmd_values(value, &most);
+	KUNIT_EXPECT_EQ(test, value[INTMD_LATENCY], U32_MAX - 1);
+	KUNIT_EXPECT_EQ(test, value[INTMD_QUEUE], 0xffffff);
+	KUNIT_EXPECT_EQ(test, value[INTMD_INGRESS_TIME], 0);
 }
 
 static const struct util_case {

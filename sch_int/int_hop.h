@@ -218,20 +218,4 @@ static __always_inline bool sint_hop_write(struct int_hdr *h, const struct sint_
 	return room;
 }
 
-/**
- * sint_hop_stamp() - write the complete entry of a hop that no checksum covers
- * @h: a header that int_check() passed
- * @p: parameters of the port
- * @r: record of the port
- *
- * Return: true if there was a slot for the record.
- */
-static inline bool sint_hop_stamp(struct int_hdr *h, const struct sint_hop_params *p,
-				  const struct int_record *r)
-{
-	s64 change;
-
-	return sint_hop_write(h, p, int_pack(r), &change);
-}
-
 #endif /* HOPCC_SCH_INT_INT_HOP_H */

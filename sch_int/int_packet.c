@@ -69,7 +69,7 @@ static void sint_find_behind_intmd(const struct sk_buff *skb, int payload_bytes,
 	const u8 *shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
 	struct intmd_view v;
 
-	if (shim && !intmd_parse(&v, shim, place->end_bytes - payload_bytes))
+	if (shim && !hop_intmd_parse(&v, shim, place->end_bytes - payload_bytes))
 		sint_find_message(skb, payload_bytes + v.shim_bytes, place);
 }
 
@@ -89,7 +89,6 @@ static void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
 /* Recognize a probe with IFA; @place is at the IFA header. */
 static void sint_find_behind_ifa(const struct sk_buff *skb, struct sint_place *place)
 {
-	static const struct ifa_params as_default;
 	const int room_bytes = place->end_bytes - place->offset_bytes;
 	u8 buf[SINT_IFA_LOOK_BYTES];
 	struct ifa_view v;
@@ -99,7 +98,7 @@ static void sint_find_behind_ifa(const struct sk_buff *skb, struct sint_place *p
 		return;
 	packet = skb_header_pointer(skb, place->offset_bytes,
 				    min_t(int, room_bytes, sizeof(buf)), buf);
-	if (!packet || ifa_parse(&v, &as_default, packet, room_bytes) || v.next != IFA_NEXT_TCP)
+	if (!packet || hop_ifa_parse(&v, packet, room_bytes) || v.next != IFA_NEXT_TCP)
 		return;
 	place->offset_bytes += IFA_HDR_BYTES;
 	sint_find_message(skb, place->offset_bytes + v.l4_bytes + v.shim_bytes, place);

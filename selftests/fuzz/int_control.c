@@ -2,7 +2,8 @@
 /* Control packets of INT as they arrive: read within the packet, and only what is whole */
 #include "packet.h"
 #include "../../hop_core/hpcc.c"
-#include "int_control.h"
+#include "../../net_int/int_control.c"
+#include "int_question.c"
 
 /* Draw a TCP segment whose payload starts at @offset_bytes. */
 static void draw_segment(struct sk_buff *skb, u32 *offset_bytes)

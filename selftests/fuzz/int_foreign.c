@@ -5,6 +5,9 @@
  */
 #include "packet.h"
 #include "../../hop_core/hop_pkt.c"
+#include "hop_ifa.c"
+#include "hop_intmd.c"
+#include "hop_ioam.c"
 #include "int_format.c"
 #include "../../sch_int/int_foreign.c"
 
@@ -27,13 +30,12 @@ static u32 put_l4(u8 *frame, u32 at, u8 protocol)
 
 static u32 put_ifa(u8 *frame, u32 at)
 {
-	static const struct ifa_params as_default;
 	const u8 protocol = fuzz_flag() ? IFA_NEXT_TCP : IFA_NEXT_UDP;
 	struct ifa_hdr h;
 	struct ifa_md md;
 
 	ifa_write_hdr(&h, fuzz_byte(), protocol, fuzz_byte());
-	ifa_write_md(&md, &as_default, 0, fuzz_byte());
+	ifa_write_md(&md, fuzz_byte());
 	md.words = fuzz_range(0, 16);
 	at = put_header(frame, at, &h, sizeof(h));
 	at = put_l4(frame, at, protocol);
@@ -44,7 +46,7 @@ static u32 put_intmd(u8 *frame, u32 at)
 {
 	struct intmd_hdr h;
 
-	intmd_write(&h, fuzz_choice(3), fuzz_byte(), INTMD_HPCC_BITS, 0, fuzz_byte());
+	hop_intmd_write(&h, fuzz_choice(3), fuzz_byte(), INTMD_HPCC_BITS, 0, fuzz_byte());
 	if (fuzz_flag())
 		h.words += 6 * fuzz_range(0, 5);
 	return put_header(frame, at, &h, sizeof(h));
@@ -55,12 +57,13 @@ static u32 put_ioam(u8 *frame, u32 at)
 	const u32 data_bytes = fuzz_range(0, 20) * IOAM_WORD_BYTES;
 	const u32 trace = fuzz_flag() ? IOAM_HPCC_BITS : IOAM_HPCC_BITS | IOAM_BIT(IOAM_OPAQUE);
 	u8 hdr[IOAM_DATA_MAX_BYTES] = {};
-	struct ioam_node n = { .value[IOAM_NODE] = fuzz_flag() ? NODE_ID : fuzz_u32() };
-	const u32 bytes = ioam_write(hdr, IPPROTO_UDP, 0, trace, data_bytes);
-	struct ioam_view v;
+	const __be32 node = htonl(fuzz_flag() ? NODE_ID : fuzz_u32());
+	const u32 bytes = hop_ioam_write(hdr, IPPROTO_UDP, 0, trace, data_bytes);
+	struct ioam_option *option = (struct ioam_option *)(hdr + IOAM_HBH_BYTES + 2);
 
-	if (ioam_parse(&v, hdr, bytes, -1) == IOAM_OK)
-		ioam_fill(&v, hdr, &n);
+	/* The newest data, of one hop, is all that is used. */
+	memcpy(option + 1, &node, min_t(u32, sizeof(node), data_bytes));
+	option->lengths &= htons(0xff80);
 	return put_header(frame, at, hdr, min(bytes, FRAME_MAX_BYTES - at));
 }
 
@@ -116,7 +119,7 @@ static void check_written(struct sk_buff *skb, const struct sint_ip *before, u32
 	const u32 more_bytes = skb->len - before_bytes;
 	struct sint_ip after;
 
-	FUZZ_CLAIM(more_bytes % 4 == 0 && more_bytes <= INTMD_HOP_WORDS_MAX * INTMD_WORD_BYTES);
+	FUZZ_CLAIM(more_bytes % 4 == 0 && more_bytes <= 31 * INTMD_WORD_BYTES);
 	FUZZ_CLAIM(sint_ip_read(skb, &after));
 	FUZZ_CLAIM(after.end_bytes == before->end_bytes + (int)more_bytes);
 	FUZZ_CLAIM((u32)(after.end_bytes - after.ip_bytes) <= before->mtu_bytes || !more_bytes);

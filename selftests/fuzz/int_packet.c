@@ -4,6 +4,8 @@
  */
 #include "packet.h"
 #include "../../hop_core/hop_pkt.c"
+#include "hop_ifa.c"
+#include "hop_intmd.c"
 #include <uapi/linux/pkt_sched_int.h>
 #include "../../sch_int/int_packet.c"
 
@@ -36,13 +38,12 @@ static u32 put_telemetry(u8 *frame, u32 at)
 /* A probe behind IFA: the offset of the message */
 static u32 put_behind_ifa(u8 *frame, u32 at, const struct tcphdr *th)
 {
-	static const struct ifa_params as_default;
 	struct ifa_hdr h;
 	struct ifa_md md;
 
 	ifa_write_hdr(&h, fuzz_byte(), fuzz_choice(4) ? IFA_NEXT_TCP : IFA_NEXT_UDP, fuzz_byte());
 	h.flags = fuzz_choice(4) ? 0 : fuzz_byte();
-	ifa_write_md(&md, &as_default, 0, fuzz_byte());
+	ifa_write_md(&md, fuzz_byte());
 	md.words = fuzz_range(0, 16);
 	at = put_ip(frame, at, IFA_PROTOCOL, marks()->dscp_probe << 2 | fuzz_choice(4));
 	at = put_header(frame, at, &h, sizeof(h));
@@ -56,7 +57,7 @@ static u32 put_intmd(u8 *frame, u32 at)
 {
 	struct intmd_hdr h;
 
-	intmd_write(&h, fuzz_choice(3), fuzz_byte(), INTMD_HPCC_BITS, 0, fuzz_byte());
+	hop_intmd_write(&h, fuzz_choice(3), fuzz_byte(), INTMD_HPCC_BITS, 0, fuzz_byte());
 	h.words += 6 * fuzz_range(0, 5);
 	return put_header(frame, at, &h, sizeof(h)) +
 	       (h.words - INTMD_HDR_WORDS) * INTMD_WORD_BYTES;

@@ -13,6 +13,7 @@
 #include "int_header.h"
 #include "../../hop_core/hop_ring.c"
 #include <uapi/linux/pkt_sched_int.h>
+#include "hop_ioam.c"
 #include "int_format.c"
 #include "int_hop.h"
 

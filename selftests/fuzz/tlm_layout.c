@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Layouts: any that tlm_check() accepts reads within the metadata of any packet that a parser
+ * Layouts: any that nint_tlm_check() accepts reads within the metadata of any packet that a parser
  * accepts, and its records state nothing implausible.
  */
 #include "fuzz.h"
-#include <hopcc/lib/tlm_formats.h>
+#include "hop_ifa.c"
+#include "hop_intmd.c"
+#include "hop_ioam.c"
+#include "int_layout.c"
 
 #define LAYOUTS_MAX 3
 
@@ -25,7 +28,7 @@ static void draw_layout(struct tlm_layout *l)
 {
 	u32 changes = fuzz_choice(4);
 
-	*l = tlm_builtin[fuzz_choice(TLM_BUILTINS)];
+	*l = nint_builtin_layouts[fuzz_choice(TLM_BUILTINS)];
 	l->code = fuzz_flag();
 	l->residence_reduce = fuzz_flag();
 	l->egress_time = fuzz_flag();
@@ -46,8 +49,6 @@ static void draw_layout(struct tlm_layout *l)
 
 static void check_record(const struct tlm_record *r)
 {
-	struct int_record own;
-
 	if (r->has & TLM_HAS(TLM_NS) && r->ts_period_ns)
 		FUZZ_CLAIM(r->ts_ns < r->ts_period_ns);
 	if (r->has & TLM_HAS(TLM_TX) && r->tx_period_bytes)
@@ -59,33 +60,30 @@ static void check_record(const struct tlm_record *r)
 	if (r->has & TLM_HAS(TLM_RESIDENCE))
 		FUZZ_CLAIM(r->residence_ns < TLM_NS_PER_S);
 	FUZZ_CLAIM(!(r->has & TLM_HAS(TLM_SPEED)) == !r->mbit_ps && r->mbit_ps <= TLM_MBIT_MAX);
-	if (tlm_to_record(&own, r))
-		FUZZ_CLAIM(own.speed && own.qlen_units <= INT_QLEN_MAX);
 }
 
 /* Parses the packet as a format, and finds the metadata. */
 static bool parse(struct tlm_stack *s, const u8 *packet, u32 bytes)
 {
-	const struct ifa_params p = {};
 	struct intmd_view md;
 	struct ioam_view ioam;
 	struct ifa_view ifa;
 
 	switch (fuzz_choice(TLM_FORMATS)) {
 	case TLM_IFA:
-		if (ifa_parse(&ifa, &p, packet, bytes))
+		if (hop_ifa_parse(&ifa, packet, bytes))
 			return false;
-		tlm_stack_ifa(s, &ifa, packet);
+		nint_tlm_stack_ifa(s, &ifa, packet);
 		return true;
 	case TLM_IOAM:
-		if (ioam_parse(&ioam, packet, bytes, -1))
+		if (hop_ioam_parse(&ioam, packet, bytes))
 			return false;
-		tlm_stack_ioam(s, &ioam, packet);
+		nint_tlm_stack_ioam(s, &ioam, packet);
 		return true;
 	default:
-		if (intmd_parse(&md, packet, bytes))
+		if (hop_intmd_parse(&md, packet, bytes))
 			return false;
-		tlm_stack_intmd(s, &md, packet);
+		nint_tlm_stack_intmd(s, &md, packet);
 		return true;
 	}
 }
@@ -104,12 +102,12 @@ static void fuzz_once(void)
 	t.ports = fuzz_choice(4);
 	for (i = 0; i < LAYOUTS_MAX; i++) {
 		draw_layout(&layout[t.layouts]);
-		t.layouts += tlm_check(&layout[t.layouts], &field) == TLM_OK;
+		t.layouts += nint_tlm_check(&layout[t.layouts], &field) == TLM_OK;
 	}
 	bytes = fuzz_range(0, 400);
 	packet = fuzz_buffer(bytes);
 	if (parse(&s, packet, bytes)) {
-		tlm_collect(&path, &t, &s);
+		nint_tlm_reduce(&path, &t, &s);
 		FUZZ_CLAIM(path.records <= TLM_HOPS_MAX && path.records <= path.hops);
 		FUZZ_CLAIM(path.path_id <= 0xfff);
 		for (i = 0; i < path.records; i++)

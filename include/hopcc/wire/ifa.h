@@ -22,9 +22,10 @@
  * those of the original packet. Lengths are in words of 4 bytes. A namespace (GNS) of 15 means that
  * the four most significant bits of each hop's metadata are its local namespace (LNS).
  *
- * The specification is not public in full. What examples and packet dumps leave open is a parameter
- * in struct ifa_params. The checksum is skipped, since its coverage is not known. Packets with flag
- * S (TS, metadata at the end of the packet) are refused.
+ * The specification is not public in full. As in examples and packet dumps, the metadata header
+ * follows the whole TCP header, and is not counted in the current length. The checksum is skipped,
+ * since its coverage is not known. Packets with flag S (TS, metadata at the end of the packet) are
+ * refused.
  */
 #ifndef HOPCC_WIRE_IFA_H
 #define HOPCC_WIRE_IFA_H
@@ -40,14 +41,11 @@
 #define IFA_PROTOCOL		253
 #define IFA_VERSION		2
 #define IFA_GNS_MAX		15U
-#define IFA_GNS_LOCAL		15U
 #define IFA_WORD_BYTES		4U
 #define IFA_WORDS_MAX		255U
 #define IFA_HOP_LIMIT_OFF	0xffU
 
 #define IFA_FLAG_C		0x01	/* a word with a checksum follows the L4 header */
-#define IFA_FLAG_TA		0x02
-#define IFA_FLAG_I		0x04
 #define IFA_FLAG_TS		0x08	/* metadata at the end of the packet */
 #define IFA_FLAG_MF		0x10	/* a word with packet ID and fragment ID is present */
 
@@ -97,25 +95,14 @@ static_assert(sizeof(struct ifa_hdr) == IFA_HDR_BYTES, "size of struct ifa_hdr")
 static_assert(sizeof(struct ifa_md) == IFA_MD_BYTES, "size of struct ifa_md");
 
 /**
- * struct ifa_params - what public sources leave open
- * @tcp_bytes: bytes of TCP's header in front of the metadata header, at least
- *	IFA_TCP_MIN_BYTES; 0: the whole header with its options
- * @md_counted: the current length includes the metadata header
- */
-struct ifa_params {
-	u8 tcp_bytes;
-	bool md_counted;
-};
-
-/**
  * enum ifa_fault - reasons why a packet is refused
  * @IFA_OK: it is valid
  * @IFA_BAD_TRUNCATED: the packet ends within the headers or the metadata
  * @IFA_BAD_VERSION: another version
  * @IFA_BAD_TAIL: metadata at the end of the packet
  * @IFA_BAD_NEXT: neither TCP nor UDP
- * @IFA_BAD_L4: TCP's header length is invalid, or shorter than configured
- * @IFA_BAD_LENGTH: the current length exceeds the maximum, or does not include the header
+ * @IFA_BAD_L4: TCP's header length is invalid
+ * @IFA_BAD_LENGTH: the current length exceeds the maximum
  * @IFA_FAULTS: number of values
  */
 enum ifa_fault {
@@ -155,84 +142,15 @@ struct ifa_view {
 	u16 shim_bytes;
 };
 
-/* Sets the length of the L4 header in front of the metadata header. */
-static inline enum ifa_fault ifa_parse_l4(struct ifa_view *v, const struct ifa_params *p,
-					  const u8 *l4, u32 room_bytes)
-{
-	u32 bytes;
-
-	switch (v->next) {
-	case IFA_NEXT_UDP:
-		v->l4_bytes = IFA_UDP_BYTES;
-		break;
-	case IFA_NEXT_TCP:
-		if (room_bytes <= IFA_TCP_DOFF_BYTE)
-			return IFA_BAD_TRUNCATED;
-		bytes = (l4[IFA_TCP_DOFF_BYTE] >> 4) * IFA_WORD_BYTES;
-		if (bytes < IFA_TCP_MIN_BYTES || bytes < p->tcp_bytes)
-			return IFA_BAD_L4;
-		v->l4_bytes = p->tcp_bytes ? p->tcp_bytes : bytes;
-		break;
-	default:
-		return IFA_BAD_NEXT;
-	}
-	return v->l4_bytes > room_bytes ? IFA_BAD_TRUNCATED : IFA_OK;
-}
-
-/* Sets the positions of the metadata header and of the stack. */
-static inline enum ifa_fault ifa_parse_md(struct ifa_view *v, const struct ifa_params *p,
-					  const u8 *packet, u32 room_bytes)
-{
-	const struct ifa_md *md;
-	u32 words;
-
-	v->md_offset = IFA_HDR_BYTES + v->l4_bytes;
-	v->md_offset += v->flags & IFA_FLAG_C ? IFA_WORD_BYTES : 0;
-	v->md_offset += v->flags & IFA_FLAG_MF ? IFA_WORD_BYTES : 0;
-	v->stack_offset = v->md_offset + IFA_MD_BYTES;
-	if (v->stack_offset > room_bytes)
-		return IFA_BAD_TRUNCATED;
-	md = (const struct ifa_md *)(packet + v->md_offset);
-	if (p->md_counted && !md->words)
-		return IFA_BAD_LENGTH;
-	words = md->words - p->md_counted;
-	if (words > v->max_words)
-		return IFA_BAD_LENGTH;
-	v->hop_limit = md->hop_limit;
-	v->stack_bytes = words * IFA_WORD_BYTES;
-	v->shim_bytes = v->stack_offset + v->stack_bytes - IFA_HDR_BYTES - v->l4_bytes;
-	return (u32)v->stack_offset + v->stack_bytes > room_bytes ? IFA_BAD_TRUNCATED : IFA_OK;
-}
-
 /**
- * ifa_parse() - find the metadata of a packet
+ * hop_ifa_parse() - find the metadata of a packet
  * @v: result; valid only if the packet is
- * @p: parameters
  * @packet: first byte behind IP's header; need not be aligned
  * @room_bytes: number of bytes from there to the end of the packet
  *
  * Return: IFA_OK or the reason why the packet is refused.
  */
-static inline enum ifa_fault ifa_parse(struct ifa_view *v, const struct ifa_params *p,
-				       const u8 *packet, u32 room_bytes)
-{
-	const struct ifa_hdr *h = (const struct ifa_hdr *)packet;
-	enum ifa_fault fault;
-
-	memset(v, 0, sizeof(*v));
-	if (room_bytes < IFA_HDR_BYTES)
-		return IFA_BAD_TRUNCATED;
-	if (h->version_gns >> 4 != IFA_VERSION)
-		return IFA_BAD_VERSION;
-	if (h->flags & IFA_FLAG_TS)
-		return IFA_BAD_TAIL;
-	v->gns = h->version_gns & IFA_GNS_MAX;
-	v->next = h->next;
-	v->flags = h->flags;
-	v->max_words = h->max_words;
-	fault = ifa_parse_l4(v, p, packet + IFA_HDR_BYTES, room_bytes - IFA_HDR_BYTES);
-	return fault ? fault : ifa_parse_md(v, p, packet, room_bytes);
-}
+enum ifa_fault hop_ifa_parse(struct ifa_view *v, const u8 *packet, u32 room_bytes);
 
 /**
  * ifa_write_hdr() - initiator: write the header behind IP
@@ -253,18 +171,11 @@ static inline void ifa_write_hdr(struct ifa_hdr *h, u8 gns, u8 next, u8 max_word
 /**
  * ifa_write_md() - initiator: write a metadata header without metadata
  * @md: position of the header
- * @p: parameters
- * @request: request vector
  * @hop_limit: number of hops that may add metadata; IFA_HOP_LIMIT_OFF: no limit
  */
-static inline void ifa_write_md(struct ifa_md *md, const struct ifa_params *p, u8 request,
-				u8 hop_limit)
+static inline void ifa_write_md(struct ifa_md *md, u8 hop_limit)
 {
-	*md = (struct ifa_md) {
-		.request = request,
-		.hop_limit = hop_limit,
-		.words = p->md_counted,
-	};
+	*md = (struct ifa_md) { .hop_limit = hop_limit };
 }
 
 /**
@@ -289,35 +200,6 @@ static inline void ifa_count(struct ifa_md *md, u32 words)
 	md->words += words;
 	if (md->hop_limit != IFA_HOP_LIMIT_OFF)
 		md->hop_limit--;
-}
-
-/**
- * ifa_insert() - transit: insert metadata into a packet in a linear buffer
- * @v: the packet; updated
- * @packet: the packet, from the IFA header
- * @bytes: length of the packet
- * @room_bytes: size of the buffer
- * @node: metadata of the hop
- * @words: length of @node, words
- *
- * Return: the new length; @bytes if the metadata was not allowed or had no room.
- */
-static inline u32 ifa_insert(struct ifa_view *v, u8 *packet, u32 bytes, u32 room_bytes,
-			     const u8 *node, u32 words)
-{
-	const u32 more_bytes = words * IFA_WORD_BYTES;
-	struct ifa_md *md = (struct ifa_md *)(packet + v->md_offset);
-	u8 *at = packet + v->stack_offset;
-
-	if (!ifa_may_insert(v, words) || room_bytes - bytes < more_bytes)
-		return bytes;
-	memmove(at + more_bytes, at, bytes - v->stack_offset);
-	memcpy(at, node, more_bytes);
-	ifa_count(md, words);
-	v->hop_limit = md->hop_limit;
-	v->stack_bytes += more_bytes;
-	v->shim_bytes += more_bytes;
-	return bytes + more_bytes;
 }
 
 #endif /* HOPCC_WIRE_IFA_H */

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Layouts of telemetry of other vendors, and what they yield; see int_layout.h. */
+#include "int_layout.h"
+
+/**
+ * nint_tlm_get_bits() - read a field
+ * @data: the data; need not be aligned
+ * @bit: position of the field's most significant bit
+ * @width: 1 to TLM_WIDTH_MAX
+ *
+ * Return: the value. Only the bytes that have bits of the field are read, at most eight.
+ */
+static u64 nint_tlm_get_bits(const u8 *data, u32 bit, u32 width)
+{
+	const u32 end = bit + width;
+	u32 i = bit / 8;
+	u64 value;
+
+	value = data[i] & 0xff >> bit % 8;
+	for (i++; i * 8 < end; i++)
+		value = value << 8 | data[i];
+	return value >> (i * 8 - end);
+}
+
+/* Value of a field that the element at @data has. */
+static u64 nint_tlm_scale(const struct tlm_field *f, u64 raw)
+{
+	return mul_u64_u32_shr(raw, f->mul, f->shift);
+}
+
+/* The value at which a scaled counter wraps, exact: nint_tlm_check_field() demands that. */
+static u64 nint_tlm_period(const struct tlm_field *f)
+{
+	return (u64)f->mul << (f->width - f->shift);
+}
+
+/* Reads a scaled field into @value. Return: false if the hop does not have it. */
+static bool nint_tlm_read(const struct tlm_layout *l, enum tlm_field_id id, const u8 *node,
+			  const u8 *element_at, u64 *value)
+{
+	const struct tlm_field *f = &l->field[id];
+	u64 raw;
+
+	if (!f->width)
+		return false;
+	raw = nint_tlm_get_bits(node + element_at[f->element], f->bit, f->width);
+	*value = nint_tlm_scale(f, raw);
+	return !f->ones_missing || raw != (1ULL << f->width) - 1;
+}
+
+/* A 32-bit value, saturated. */
+static void nint_tlm_read_u32(struct tlm_record *r, u32 *to, const struct tlm_layout *l,
+			      enum tlm_field_id id, const u8 *node, const u8 *element_at)
+{
+	u64 value;
+
+	if (!nint_tlm_read(l, id, node, element_at, &value))
+		return;
+	*to = min_t(u64, value, U32_MAX);
+	r->has |= TLM_HAS(id);
+}
+
+/* Marks a value as implausible; it counts as missing. */
+static void nint_tlm_reject(struct tlm_record *r, enum tlm_field_id id, u16 bad)
+{
+	r->has &= ~TLM_HAS(id);
+	r->bad |= bad;
+}
+
+/**
+ * nint_tlm_port_mbit() - find the configured speed of a port
+ * @t: table
+ * @node_id: ID of the node
+ * @port_id: ID of the egress port
+ *
+ * Return: Mbit/s; 0 if it is not configured.
+ */
+static u32 nint_tlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_id)
+{
+	const u64 key = (u64)node_id << 32 | port_id;
+	u32 lo = 0, hi = t->ports;
+
+	while (lo < hi) {
+		const u32 at = lo + (hi - lo) / 2;
+		const u64 found = (u64)t->port[at].node_id << 32 | t->port[at].port_id;
+
+		if (found == key)
+			return t->port[at].mbit_ps;
+		if (found < key)
+			lo = at + 1;
+		else
+			hi = at;
+	}
+	return 0;
+}
+
+/* Speed of the port: as configured for it, as the hop reports it, or as configured for all. */
+static void nint_tlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
+				const struct tlm_layout *l, const u8 *node, const u8 *element_at)
+{
+	u64 value = 0;
+	bool reported = nint_tlm_read(l, TLM_SPEED, node, element_at, &value);
+
+	if (reported && l->code)
+		value = l->speed_mbit[value & (TLM_SPEEDS - 1)];
+	if (value > TLM_MBIT_MAX)
+		value = 0;
+	if (t->ports && r->has & TLM_HAS(TLM_PORT))
+		r->mbit_ps = nint_tlm_port_mbit(t, r->node_id, r->port_id);
+	if (!r->mbit_ps)
+		r->mbit_ps = value ? value : l->mbit_ps;
+	if (r->mbit_ps)
+		r->has |= TLM_HAS(TLM_SPEED);
+	else
+		r->bad |= TLM_BAD_SPEED;
+}
+
+static void nint_tlm_read_residence(struct tlm_record *r, const struct tlm_layout *l,
+				    const u8 *node, const u8 *element_at)
+{
+	nint_tlm_read_u32(r, &r->residence_ns, l, TLM_RESIDENCE, node, element_at);
+	if (r->residence_ns >= TLM_NS_PER_S && l->residence_reduce)
+		r->residence_ns -= TLM_NS_PER_S;
+	if (r->residence_ns >= TLM_NS_PER_S)
+		nint_tlm_reject(r, TLM_RESIDENCE, TLM_BAD_RESIDENCE);
+}
+
+/* The timestamp; TLM_HAS(TLM_NS) is set if all its parts are there. */
+static void nint_tlm_read_time(struct tlm_record *r, const struct tlm_layout *l, const u8 *node,
+			       const u8 *element_at)
+{
+	u64 seconds;
+
+	if (!nint_tlm_read(l, TLM_NS, node, element_at, &r->ts_ns))
+		return;
+	r->has |= TLM_HAS(TLM_NS);
+	r->ts_res_ns = l->ts_res_ns;
+	r->ts_period_ns = nint_tlm_period(&l->field[TLM_NS]);
+	if (l->field[TLM_SECONDS].width) {
+		if (!nint_tlm_read(l, TLM_SECONDS, node, element_at, &seconds))
+			r->has &= ~TLM_HAS(TLM_NS);
+		if (r->ts_ns >= TLM_NS_PER_S)
+			nint_tlm_reject(r, TLM_NS, TLM_BAD_CLOCK);
+		/* 2^32 * 10^9 < 2^62 */
+		r->ts_ns += seconds * TLM_NS_PER_S;
+		r->ts_period_ns = (u64)TLM_NS_PER_S << l->field[TLM_SECONDS].width;
+	}
+	if (!l->egress_time || !(r->has & TLM_HAS(TLM_RESIDENCE)))
+		return;
+	r->ts_ns += r->residence_ns;
+	/* A clock of few bits may wrap more than once in a residence time. */
+	if (r->ts_ns >= r->ts_period_ns)
+		div64_u64_rem(r->ts_ns, r->ts_period_ns, &r->ts_ns);
+}
+
+static void nint_tlm_read_load(struct tlm_record *r, const struct tlm_layout *l, const u8 *node,
+			       const u8 *element_at)
+{
+	nint_tlm_read_u32(r, &r->queue_bytes, l, TLM_QUEUE, node, element_at);
+	/* 125000 bytes a second for each Mbit/s */
+	if (r->queue_bytes > TLM_QUEUE_MAX_BYTES ||
+	    (r->mbit_ps && r->queue_bytes > r->mbit_ps * 125000ULL))
+		nint_tlm_reject(r, TLM_QUEUE, TLM_BAD_QUEUE);
+	nint_tlm_read_u32(r, &r->util, l, TLM_UTIL, node, element_at);
+	if (r->util > TLM_UTIL_MAX)
+		nint_tlm_reject(r, TLM_UTIL, TLM_BAD_UTIL);
+	r->util_window_ns = l->util_window_ns;
+	if (!nint_tlm_read(l, TLM_TX, node, element_at, &r->tx_bytes))
+		return;
+	r->has |= TLM_HAS(TLM_TX);
+	r->tx_period_bytes = nint_tlm_period(&l->field[TLM_TX]);
+	r->tx_refresh_ns = l->tx_refresh_ns;
+}
+
+/**
+ * nint_tlm_decode() - reduce the metadata of a hop
+ * @r: result
+ * @t: table, for the speeds of ports
+ * @l: layout of the hop, validated
+ * @node: the metadata, as long as nint_tlm_node_bytes() says
+ * @element_at: positions of the elements
+ */
+static void nint_tlm_decode(struct tlm_record *r, const struct tlm_table *t,
+			    const struct tlm_layout *l, const u8 *node, const u8 *element_at)
+{
+	*r = (struct tlm_record){};
+	nint_tlm_read_u32(r, &r->node_id, l, TLM_NODE, node, element_at);
+	nint_tlm_read_u32(r, &r->port_id, l, TLM_PORT, node, element_at);
+	nint_tlm_read_speed(r, t, l, node, element_at);
+	nint_tlm_read_residence(r, l, node, element_at);
+	nint_tlm_read_time(r, l, node, element_at);
+	nint_tlm_read_load(r, l, node, element_at);
+}
+
+/**
+ * nint_tlm_find_layout() - find the layout of a hop
+ * @t: table
+ * @s: the packet's metadata
+ * @word: first word of the hop's metadata
+ *
+ * Return: the first layout that matches, or NULL.
+ */
+static const struct tlm_layout *nint_tlm_find_layout(const struct tlm_table *t,
+						     const struct tlm_stack *s, u32 word)
+{
+	u32 i;
+
+	for (i = 0; i < t->layouts; i++) {
+		const struct tlm_layout *l = &t->layout[i];
+
+		if (l->format == s->format && !((l->space ^ s->space) & l->space_mask) &&
+		    !(l->type & ~s->type) && !((l->device ^ word) & l->device_mask))
+			return l;
+	}
+	return NULL;
+}
+
+/*
+ * One of our own records, which sch_int has written as the opaque state of an IOAM hop: it replaces
+ * what the router wrote when it received the packet.
+ */
+static void nint_tlm_decode_opaque(struct tlm_record *r, const struct tlm_table *t,
+				   const u8 *opaque)
+{
+	struct int_record own;
+	__be64 packed;
+
+	if (!t->schema || opaque[0] != INT_RECORD_BYTES / 4 ||
+	    nint_tlm_get_bits(opaque, 8, 24) != t->schema)
+		return;
+	memcpy(&packed, opaque + 4, sizeof(packed));
+	own = int_unpack(packed);
+	if (!int_speeds[own.speed].mbit_ps)
+		return;
+	r->mbit_ps = int_speeds[own.speed].mbit_ps;
+	r->ts_ns = own.ts_ns;
+	r->ts_period_ns = INT_TS_MASK + 1;
+	r->ts_res_ns = 1;
+	r->tx_bytes = (u64)own.tx_units << int_speeds[own.speed].unit_shift;
+	r->tx_period_bytes = (u64)(INT_TX_MASK + 1) << int_speeds[own.speed].unit_shift;
+	r->tx_refresh_ns = 0;
+	r->queue_bytes = own.qlen_units << int_speeds[own.speed].unit_shift;
+	r->has |= TLM_HAS(TLM_SPEED) | TLM_HAS(TLM_NS) | TLM_HAS(TLM_TX) | TLM_HAS(TLM_QUEUE);
+	r->bad = 0;
+}
+
+/* Length of the next hop's metadata; 0 if the rest is shorter. */
+static u32 nint_tlm_node_bytes(const struct tlm_stack *s, const struct tlm_layout *l, u32 at_bytes)
+{
+	const u32 room_bytes = s->bytes - at_bytes;
+	u32 bytes = s->node_bytes;
+
+	if (s->format == TLM_IFA)
+		bytes = l ? l->node_words * 4U : TLM_IFA_BYTES_DEFAULT;
+	if (s->opaque) {
+		if (bytes + 4 > room_bytes)
+			return 0;
+		bytes += 4 + s->data[at_bytes + bytes] * 4U;
+	}
+	return bytes > room_bytes ? 0 : bytes;
+}
+
+/* Adds a hop's node and port to the hash of the path. */
+static u32 nint_tlm_mix(u32 hash, const struct tlm_record *r)
+{
+	hash = (hash << 5 | hash >> 27) ^ (r->node_id * 0x9e3779b1U);
+	return (hash << 5 | hash >> 27) ^ ((r->port_id + 1) * 0x85ebca6bU);
+}
+
+/* The records were collected from the newest hop; reverses their order. */
+static void nint_tlm_reverse(struct tlm_path *path)
+{
+	u32 i, j;
+
+	for (i = 0, j = path->records; i + 1 < j; i++) {
+		const struct tlm_record first = path->record[i];
+
+		path->record[i] = path->record[--j];
+		path->record[j] = first;
+	}
+}
+
+/* Return: true if a hop may have had no room: less is left than the last one took. */
+static bool nint_tlm_lacks_room(const struct tlm_stack *s, u32 last_bytes)
+{
+	return s->full || (s->max_bytes && s->max_bytes - s->bytes < last_bytes);
+}
+
+bool nint_tlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct tlm_stack *s)
+{
+	u32 at = 0, hash = 0, bytes = 4;
+
+	path->hops = 0;
+	path->records = 0;
+	path->bad = 0;
+	for (; at < s->bytes && s->bytes - at >= 4; at += bytes) {
+		const u8 *node = s->data + at;
+		const u32 word = nint_tlm_get_bits(node, 0, 32);
+		const struct tlm_layout *l = nint_tlm_find_layout(t, s, word);
+		struct tlm_record r = { .bad = TLM_BAD_LAYOUT };
+
+		bytes = nint_tlm_node_bytes(s, l, at);
+		if (!bytes)
+			break;
+		if (l)
+			nint_tlm_decode(&r, t, l, node, s->element_at);
+		if (s->opaque)
+			nint_tlm_decode_opaque(&r, t, node + s->node_bytes);
+		hash = nint_tlm_mix(hash, &r);
+		path->bad |= r.bad;
+		path->hops += path->hops < U8_MAX;
+		if (path->records < TLM_HOPS_MAX)
+			path->record[path->records++] = r;
+	}
+	path->full = nint_tlm_lacks_room(s, bytes) || path->hops > TLM_HOPS_MAX;
+	path->path_id = (hash ^ hash >> 12 ^ hash >> 24) & 0xfff;
+	nint_tlm_reverse(path);
+	return at == s->bytes;
+}
+
+void nint_tlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 *packet)
+{
+	*s = (struct tlm_stack) {
+		.format = TLM_IFA,
+		.full = !v->hop_limit,
+		.max_bytes = v->max_words * IFA_WORD_BYTES,
+		.space = v->gns,
+		.data = packet + v->stack_offset,
+		.bytes = v->stack_bytes,
+	};
+}
+
+void nint_tlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u8 *hdr)
+{
+	u32 i;
+
+	*s = (struct tlm_stack) {
+		.format = TLM_IOAM,
+		.node_bytes = v->node_words * IOAM_WORD_BYTES,
+		.opaque = v->trace & IOAM_BIT(IOAM_OPAQUE),
+		.full = v->flags & IOAM_FLAG_OVERFLOW,
+		.space = v->ns,
+		.type = v->trace,
+		.data = hdr + v->stack_offset,
+		.bytes = v->stack_bytes,
+	};
+	for (i = 0; i < IOAM_FIELDS; i++)
+		s->element_at[i] = hop_ioam_field_offset(v->trace, i);
+}
+
+void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 *shim)
+{
+	u32 i;
+
+	*s = (struct tlm_stack) {
+		.format = TLM_INT_MD,
+		.node_bytes = v->hop_words * INTMD_WORD_BYTES,
+		.full = v->flags & (INTMD_FLAG_E | INTMD_FLAG_M),
+		.space = v->domain,
+		.type = v->bitmap,
+		.data = shim + INTMD_STACK_OFFSET,
+		.bytes = v->stack_bytes,
+	};
+	for (i = 0; i < INTMD_BITS; i++)
+		s->element_at[i] = hop_intmd_field_offset(v->bitmap, i);
+}
+
+/* Number of bits of an element; 0 if the layout's type does not have it. */
+static u32 nint_tlm_element_bits(const struct tlm_layout *l, u32 element)
+{
+	switch (l->format) {
+	case TLM_IFA:
+		return element ? 0 : l->node_words * 32U;
+	case TLM_IOAM:
+		if (element >= IOAM_FIELDS || !(l->type & IOAM_BIT(element)))
+			return 0;
+		return IOAM_WIDE_BITS & IOAM_BIT(element) ? 64 : 32;
+	case TLM_INT_MD:
+		if (element >= INTMD_BITS || !(l->type & INTMD_BIT(element)))
+			return 0;
+		return INTMD_WIDE_BITS & INTMD_BIT(element) ? 64 : 32;
+	}
+	return 0;
+}
+
+static enum tlm_fault nint_tlm_check_key(const struct tlm_layout *l)
+{
+	const u32 space_max = l->format == TLM_IFA ? IFA_GNS_MAX : U16_MAX;
+	const u32 known = l->format == TLM_IOAM ? IOAM_KNOWN_BITS : INTMD_KNOWN_BITS;
+
+	if (l->format >= TLM_FORMATS)
+		return TLM_INVALID_FORMAT;
+	if (l->space & ~l->space_mask || l->space_mask > space_max)
+		return TLM_INVALID_SPACE;
+	if (l->type & ~(l->format == TLM_IFA ? 0 : known))
+		return TLM_INVALID_TYPE;
+	if (l->device & ~l->device_mask)
+		return TLM_INVALID_DEVICE;
+	/* The first word is a node ID only if the type says so: bit 0 in both formats. */
+	if (l->device_mask && l->format != TLM_IFA && !nint_tlm_element_bits(l, 0))
+		return TLM_INVALID_DEVICE;
+	return (l->format == TLM_IFA) == !l->node_words ? TLM_INVALID_WORDS : TLM_OK;
+}
+
+static enum tlm_fault nint_tlm_check_field(const struct tlm_layout *l, enum tlm_field_id id)
+{
+	const struct tlm_field *f = &l->field[id];
+
+	if (!f->width)
+		return TLM_OK;
+	if (f->width > TLM_WIDTH_MAX ||
+	    (id == TLM_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
+	    (id == TLM_SPEED && l->code && f->width > TLM_SPEED_CODE_WIDTH))
+		return TLM_INVALID_WIDTH;
+	if ((u32)f->bit + f->width > nint_tlm_element_bits(l, f->element))
+		return TLM_INVALID_FIELD;
+	if (!f->mul || f->shift > TLM_SHIFT_MAX ||
+	    f->width + ilog2(f->mul) + 1 > TLM_VALUE_BITS + f->shift)
+		return TLM_INVALID_SCALE;
+	/* These wrap, at a whole number. */
+	if ((id == TLM_TX || id == TLM_NS) && f->shift > f->width)
+		return TLM_INVALID_SCALE;
+	/* A code, an ID and seconds have no scale. */
+	if ((id == TLM_SECONDS || id == TLM_NODE || id == TLM_PORT ||
+	     (id == TLM_SPEED && l->code)) && (f->mul != 1 || f->shift))
+		return TLM_INVALID_SCALE;
+	return TLM_OK;
+}
+
+static enum tlm_fault nint_tlm_check_values(const struct tlm_layout *l)
+{
+	u32 i;
+
+	if (l->field[TLM_SECONDS].width && !l->field[TLM_NS].width)
+		return TLM_INVALID_TIME;
+	if (!l->ts_res_ns || l->ts_res_ns > TLM_NS_PER_S)
+		return TLM_INVALID_TIME;
+	if (l->mbit_ps > TLM_MBIT_MAX)
+		return TLM_INVALID_MBIT;
+	for (i = 0; i < TLM_SPEEDS; i++)
+		if (l->speed_mbit[i] > TLM_MBIT_MAX)
+			return TLM_INVALID_MBIT;
+	if (l->tx_refresh_ns > TLM_NS_PER_S || l->util_window_ns > TLM_NS_PER_S)
+		return TLM_INVALID_PERIOD;
+	if (!l->field[TLM_QUEUE].width && !l->field[TLM_TX].width && !l->field[TLM_UTIL].width)
+		return TLM_INVALID_EMPTY;
+	return TLM_OK;
+}
+
+enum tlm_fault nint_tlm_check(const struct tlm_layout *l, enum tlm_field_id *field)
+{
+	enum tlm_fault fault = nint_tlm_check_key(l);
+	u32 i;
+
+	for (i = 0; !fault && i < TLM_FIELDS; i++) {
+		fault = nint_tlm_check_field(l, i);
+		*field = i;
+	}
+	return fault ? fault : nint_tlm_check_values(l);
+}
+
+enum tlm_fault nint_tlm_check_ports(const struct tlm_port *port, u32 ports)
+{
+	u32 i;
+
+	for (i = 0; i < ports; i++) {
+		if (!port[i].mbit_ps || port[i].mbit_ps > TLM_MBIT_MAX)
+			return TLM_INVALID_MBIT;
+		if (i && ((u64)port[i - 1].node_id << 32 | port[i - 1].port_id) >=
+			 ((u64)port[i].node_id << 32 | port[i].port_id))
+			return TLM_INVALID_ORDER;
+	}
+	return TLM_OK;
+}
+
+const struct tlm_layout nint_builtin_layouts[TLM_BUILTINS] = {
+	[TLM_TRIDENT3] = {
+		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1, .code = true,
+		.egress_time = true,
+		.speed_mbit = { 10000, 25000, 40000, 50000, 100000, 200000, 400000 },
+		.field = {
+			[TLM_NODE] = { .bit = 4, .width = 20, .mul = 1 },
+			[TLM_SPEED] = { .bit = 32, .width = 4, .mul = 1 },
+			[TLM_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
+			[TLM_PORT] = { .bit = 64, .width = 16, .mul = 1 },
+			[TLM_NS] = { .bit = 96, .width = 32, .mul = 1 },
+			[TLM_RESIDENCE] = { .bit = 128, .width = 32, .mul = 1 },
+			[TLM_QUEUE] = { .bit = 192, .width = 32, .mul = 1 },
+		},
+	},
+	[TLM_TOMAHAWK4] = {
+		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1, .egress_time = true,
+		.field = {
+			[TLM_NODE] = { .bit = 4, .width = 28, .mul = 1 },
+			[TLM_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
+			[TLM_PORT] = { .bit = 64, .width = 16, .mul = 1 },
+			[TLM_NS] = { .bit = 96, .width = 32, .mul = 1 },
+			[TLM_RESIDENCE] = { .bit = 128, .width = 32, .mul = 1 },
+			[TLM_QUEUE] = { .bit = 192, .width = 32, .mul = 1 },
+		},
+	},
+	[TLM_LINUX_IOAM] = {
+		.format = TLM_IOAM, .type = IOAM_HPCC_BITS, .ts_res_ns = 1000, .code = true,
+		.speed_mbit = { 0, 10, 100, 1000, 2500, 10000, 25000, 40000, 50000, 100000,
+				200000, 400000, 800000, 1600000, 5000 },
+		.field = {
+			[TLM_NODE] = { IOAM_NODE, .bit = 8, .width = 24, .mul = 1,
+				       .ones_missing = true },
+			[TLM_SPEED] = { IOAM_PORTS, .bit = 16, .width = 4, .mul = 1 },
+			[TLM_PORT] = { IOAM_PORTS, .bit = 20, .width = 12, .mul = 1 },
+			[TLM_SECONDS] = { IOAM_SECONDS, .width = 32, .mul = 1,
+					  .ones_missing = true },
+			[TLM_NS] = { IOAM_FRACTION, .width = 32, .mul = 1000,
+				     .ones_missing = true },
+			[TLM_QUEUE] = { IOAM_QUEUE_DEPTH, .width = 32, .mul = 1,
+					.ones_missing = true },
+		},
+	},
+	[TLM_INT_MD_HPCC] = {
+		.format = TLM_INT_MD, .type = INTMD_HPCC_BITS, .ts_res_ns = 1,
+		.field = {
+			[TLM_NODE] = { INTMD_NODE, .width = 32, .mul = 1, .ones_missing = true },
+			[TLM_PORT] = { INTMD_PORTS, .bit = 16, .width = 16, .mul = 1,
+				       .ones_missing = true },
+			[TLM_QUEUE] = { INTMD_QUEUE, .bit = 8, .width = 24, .mul = 1,
+					.ones_missing = true },
+			[TLM_NS] = { INTMD_EGRESS_TIME, .bit = 8, .width = 56, .mul = 1,
+				     .ones_missing = true },
+			/* 2^20 / 10^6 */
+			[TLM_UTIL] = { INTMD_UTIL, .width = 32, .shift = 20, .mul = 1099512,
+				       .ones_missing = true },
+		},
+	},
+};

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Layouts of telemetry that switches of other vendors write, as data, and the reduced record that
+ * a layout yields from the metadata of a hop.
+ *
+ * A layout names for each field its position, width and scale: value = raw * mul >> shift, in the
+ * unit of enum tlm_field_id. Positions are relative to an element, which is a bit of IOAM's trace
+ * type or of INT's instruction bitmap, so that one layout serves all types that have its elements.
+ * In IFA the metadata of a hop is one element.
+ *
+ * A layout applies to a hop if all of these match: the format; the space (IFA: GNS, IOAM: namespace
+ * ID, INT: domain ID); all bits of @type are set in the packet's type; and the first word of the
+ * hop's metadata, under a mask: it has LNS and device ID in IFA, the node ID in IOAM and INT. The
+ * first layout of a table that matches is used, so the more specific ones go first.
+ *
+ * A record says what is missing or implausible. A value that is implausible counts as missing.
+ *
+ * From the parsers of the wire formats to a struct tlm_stack; validation of an administrator's
+ * layouts; and layouts that are built in. A built-in layout is a template: an administrator copies
+ * it, sets the key (space and device) and changes what differs on the switch. Values that public
+ * sources do not confirm are marked "assumed".
+ */
+#ifndef HOPCC_NET_INT_INT_LAYOUT_H
+#define HOPCC_NET_INT_INT_LAYOUT_H
+
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <hopcc/wire/ifa.h>
+#include <hopcc/wire/int.h>
+#include <hopcc/wire/int_md.h>
+#include <hopcc/wire/ioam.h>
+
+/* Maximum number of hops whose records are used, as many as with our own records. */
+#define TLM_HOPS_MAX		15U
+#define TLM_ELEMENTS_MAX	24U
+#define TLM_SPEEDS		16U
+#define TLM_MBIT_MAX		1600000U
+/* A field has at most as many bits, and so has its scaled value, with some to spare. */
+#define TLM_WIDTH_MAX		56U
+#define TLM_VALUE_BITS		62U
+#define TLM_SHIFT_MAX		32U
+#define TLM_SECONDS_WIDTH_MAX	32U
+#define TLM_SPEED_CODE_WIDTH	4U
+#define TLM_NS_PER_S		1000000000U
+/* The largest plausible utilisation, 1.25, in 2^-20. */
+#define TLM_UTIL_MAX		1310720U
+#define TLM_QUEUE_MAX_BYTES	0x7fffffffU
+
+/**
+ * enum tlm_format - formats of telemetry
+ * @TLM_IFA: IFA 2.0
+ * @TLM_IOAM: IOAM pre-allocated trace
+ * @TLM_INT_MD: INT-MD 2.1
+ * @TLM_FORMATS: number of formats
+ */
+enum tlm_format {
+	TLM_IFA,
+	TLM_IOAM,
+	TLM_INT_MD,
+	TLM_FORMATS,
+};
+
+/**
+ * enum tlm_field_id - fields of a hop, and the units of their scaled values
+ * @TLM_QUEUE: queue length, bytes
+ * @TLM_TX: counter of sent bytes
+ * @TLM_UTIL: utilisation of the egress port, 2^-20
+ * @TLM_SECONDS: seconds of the timestamp
+ * @TLM_NS: the fraction of a second if there is TLM_SECONDS, otherwise the timestamp, ns
+ * @TLM_RESIDENCE: time between arrival and departure, ns
+ * @TLM_SPEED: with tlm_layout.code, index of the table of speeds; otherwise Mbit/s
+ * @TLM_NODE: ID of the node
+ * @TLM_PORT: ID of the egress port
+ * @TLM_FIELDS: number of fields
+ */
+enum tlm_field_id {
+	TLM_QUEUE,
+	TLM_TX,
+	TLM_UTIL,
+	TLM_SECONDS,
+	TLM_NS,
+	TLM_RESIDENCE,
+	TLM_SPEED,
+	TLM_NODE,
+	TLM_PORT,
+	TLM_FIELDS,
+};
+
+#define TLM_HAS(field)	(1U << (field))
+
+/**
+ * struct tlm_field - position and scale of a field
+ * @element: number of the element; 0 in IFA
+ * @width: number of bits; 0: the format does not have the field
+ * @shift: log2 of the divisor of the scale
+ * @bit: position of the most significant bit in the element
+ * @mul: factor of the scale
+ * @ones_missing: all ones mean that the value is not available
+ */
+struct tlm_field {
+	u8 element;
+	u8 width;
+	u8 shift;
+	u16 bit;
+	u32 mul;
+	bool ones_missing;
+};
+
+/**
+ * struct tlm_layout - layout of the metadata of a kind of hop; written by an administrator
+ * @format: enum tlm_format
+ * @node_words: IFA: length of the metadata, words; 0 otherwise, since the type determines it
+ * @space: GNS, namespace ID or domain ID
+ * @space_mask: bits of @space that must match; 0: any
+ * @type: bits that the packet's type must have; 0 in IFA
+ * @device: value of the first word of the metadata
+ * @device_mask: bits of @device that must match; 0: any
+ * @field: the fields
+ * @code: the field of the speed is an index of @speed_mbit
+ * @speed_mbit: speeds by code, Mbit/s; 0: not known
+ * @mbit_ps: speed of a port if neither a field nor a table has it, Mbit/s; 0: not known
+ * @ts_res_ns: resolution of the timestamp, ns, at least 1
+ * @tx_refresh_ns: interval at which the switch updates the counter, ns; 0: for each packet
+ * @util_window_ns: interval over which the switch averages the utilisation, ns; 0: not known
+ * @residence_reduce: a residence time from 10^9 ns up is reduced by 10^9 once; otherwise it is
+ *	implausible
+ * @egress_time: the residence time is added to the timestamp
+ */
+struct tlm_layout {
+	u8 format;
+	u8 node_words;
+	u32 space;
+	u32 space_mask;
+	u32 type;
+	u32 device;
+	u32 device_mask;
+	struct tlm_field field[TLM_FIELDS];
+	bool code;
+	u32 speed_mbit[TLM_SPEEDS];
+	u32 mbit_ps;
+	u32 ts_res_ns;
+	u32 tx_refresh_ns;
+	u32 util_window_ns;
+	bool residence_reduce;
+	bool egress_time;
+};
+
+/**
+ * struct tlm_port - speed of a port that the telemetry does not report
+ * @node_id: ID of the node
+ * @port_id: ID of the egress port
+ * @mbit_ps: Mbit/s
+ */
+struct tlm_port {
+	u32 node_id;
+	u32 port_id;
+	u32 mbit_ps;
+};
+
+/**
+ * struct tlm_table - configuration of a network namespace
+ * @layout: layouts, the more specific ones first
+ * @port: speeds of ports, in ascending order of node and port
+ * @layouts: number of layouts
+ * @ports: number of ports
+ * @schema: IOAM: schema ID of opaque state that is one of our own records; 0: none
+ */
+struct tlm_table {
+	const struct tlm_layout *layout;
+	const struct tlm_port *port;
+	u32 layouts;
+	u32 ports;
+	u32 schema;
+};
+
+/* Implausible values of a record; they count as missing. */
+#define TLM_BAD_RESIDENCE	0x01U	/* 10^9 ns or more */
+#define TLM_BAD_CLOCK		0x02U	/* a fraction of 10^9 ns or more */
+#define TLM_BAD_UTIL		0x04U	/* more than TLM_UTIL_MAX */
+#define TLM_BAD_QUEUE		0x08U	/* more than the port sends in a second, or 2^31 bytes */
+#define TLM_BAD_SPEED		0x10U	/* neither reported, nor by a code, nor configured */
+#define TLM_BAD_LAYOUT		0x20U	/* no layout matches */
+
+/**
+ * struct tlm_record - reduced record of a hop
+ * @ts_ns: timestamp of the hop's clock
+ * @ts_period_ns: the timestamp wraps at this value; 0: 2^64
+ * @tx_bytes: counter of sent bytes
+ * @tx_period_bytes: the counter wraps at this value; 0: 2^64
+ * @queue_bytes: length of the queue
+ * @util: utilisation, 2^-20
+ * @mbit_ps: speed of the port, Mbit/s; 0: not known
+ * @node_id: ID of the node; 0 if not known
+ * @port_id: ID of the egress port; 0 if not known
+ * @residence_ns: time between arrival and departure
+ * @ts_res_ns: resolution of the timestamp
+ * @tx_refresh_ns: interval at which the counter is updated
+ * @util_window_ns: interval over which the utilisation is averaged
+ * @has: TLM_HAS() of the fields that are present and plausible; TLM_NS is the whole timestamp,
+ *	TLM_SPEED any source of the speed
+ * @bad: TLM_BAD_*
+ */
+struct tlm_record {
+	u64 ts_ns;
+	u64 ts_period_ns;
+	u64 tx_bytes;
+	u64 tx_period_bytes;
+	u32 queue_bytes;
+	u32 util;
+	u32 mbit_ps;
+	u32 node_id;
+	u32 port_id;
+	u32 residence_ns;
+	u32 ts_res_ns;
+	u32 tx_refresh_ns;
+	u32 util_window_ns;
+	u16 has;
+	u16 bad;
+};
+
+/**
+ * enum tlm_fault - reasons why a layout is refused
+ * @TLM_OK: the layout is valid
+ * @TLM_INVALID_FORMAT: unknown format
+ * @TLM_INVALID_SPACE: the space has bits outside of its mask, or more than its field
+ * @TLM_INVALID_TYPE: undefined bits of the type, or a type in IFA
+ * @TLM_INVALID_DEVICE: the device has bits outside of its mask
+ * @TLM_INVALID_WORDS: no length of the metadata in IFA, or a length in another format
+ * @TLM_INVALID_FIELD: a field is not within an element, or its element is not required by the type
+ * @TLM_INVALID_WIDTH: a field is too wide
+ * @TLM_INVALID_SCALE: a factor is 0, or a scaled value has too many bits or wraps at a fraction
+ * @TLM_INVALID_TIME: seconds without a fraction, or no resolution
+ * @TLM_INVALID_MBIT: a speed above TLM_MBIT_MAX
+ * @TLM_INVALID_PERIOD: an interval of more than a second
+ * @TLM_INVALID_EMPTY: neither queue, counter nor utilisation
+ * @TLM_INVALID_ORDER: the ports of a table are not in ascending order
+ * @TLM_FAULTS: number of values
+ */
+enum tlm_fault {
+	TLM_OK,
+	TLM_INVALID_FORMAT,
+	TLM_INVALID_SPACE,
+	TLM_INVALID_TYPE,
+	TLM_INVALID_DEVICE,
+	TLM_INVALID_WORDS,
+	TLM_INVALID_FIELD,
+	TLM_INVALID_WIDTH,
+	TLM_INVALID_SCALE,
+	TLM_INVALID_TIME,
+	TLM_INVALID_MBIT,
+	TLM_INVALID_PERIOD,
+	TLM_INVALID_EMPTY,
+	TLM_INVALID_ORDER,
+	TLM_FAULTS,
+};
+
+/**
+ * struct tlm_stack - metadata of a packet, in any format
+ * @format: enum tlm_format
+ * @space: GNS, namespace ID or domain ID
+ * @type: trace type or instruction bitmap; 0 in IFA
+ * @node_bytes: length of a hop's metadata without opaque state; 0 in IFA: the layout has it
+ * @opaque: opaque state with its own length follows the metadata of each hop (IOAM)
+ * @full: a hop had no room for its metadata
+ * @max_bytes: most that all metadata may have, where a hop without room leaves no trace (IFA); 0:
+ *	@full says it
+ * @element_at: positions of the elements in a hop's metadata, bytes
+ * @data: the newest metadata
+ * @bytes: length of all metadata
+ */
+struct tlm_stack {
+	u8 format;
+	u8 node_bytes;
+	bool opaque;
+	bool full;
+	u32 max_bytes;
+	u32 space;
+	u32 type;
+	u8 element_at[TLM_ELEMENTS_MAX];
+	const u8 *data;
+	u32 bytes;
+};
+
+/**
+ * struct tlm_path - records of a packet
+ * @hops: number of hops that wrote metadata
+ * @records: number of valid entries of @record, up to TLM_HOPS_MAX
+ * @path_id: hash of all hops' nodes and ports, 12 bits
+ * @full: a hop had no room, or may have had none, or there are more than TLM_HOPS_MAX
+ * @bad: TLM_BAD_* of all records
+ * @record: the records, that of the first hop first
+ */
+struct tlm_path {
+	u8 hops;
+	u8 records;
+	u16 path_id;
+	bool full;
+	u16 bad;
+	struct tlm_record record[TLM_HOPS_MAX];
+};
+
+/* Length in IFA of the metadata of a hop without a layout: 8 words in all public examples. */
+#define TLM_IFA_BYTES_DEFAULT	32U
+
+/**
+ * nint_tlm_reduce() - reduce the metadata of all hops
+ * @path: result
+ * @t: table, validated
+ * @s: the packet's metadata
+ *
+ * If there are more than TLM_HOPS_MAX hops, those next to the receiver have records. A hop that no
+ * layout fits has an empty record.
+ *
+ * Return: true if the metadata is a whole number of hops.
+ */
+bool nint_tlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct tlm_stack *s);
+
+/**
+ * nint_tlm_stack_ifa() - the metadata of an IFA packet
+ * @s: result
+ * @v: the packet
+ * @packet: the packet, from the IFA header
+ */
+void nint_tlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 *packet);
+
+/**
+ * nint_tlm_stack_ioam() - the metadata of an IOAM trace
+ * @s: result
+ * @v: the header
+ * @hdr: the extension header
+ */
+void nint_tlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u8 *hdr);
+
+/**
+ * nint_tlm_stack_intmd() - the metadata of an INT-MD packet
+ * @s: result
+ * @v: the packet
+ * @shim: the packet, from the shim
+ */
+void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 *shim);
+
+/**
+ * nint_tlm_check() - validate a layout
+ * @l: any values
+ * @field: result: the field that is invalid, with TLM_INVALID_WIDTH, _FIELD, _SCALE
+ *
+ * Return: TLM_OK or the reason why the layout is refused.
+ */
+enum tlm_fault nint_tlm_check(const struct tlm_layout *l, enum tlm_field_id *field);
+
+/**
+ * nint_tlm_check_ports() - validate a table of port speeds
+ * @port: the table
+ * @ports: number of entries
+ *
+ * Return: TLM_OK or the reason why the table is refused.
+ */
+enum tlm_fault nint_tlm_check_ports(const struct tlm_port *port, u32 ports);
+
+/**
+ * enum tlm_builtin - built-in layouts
+ * @TLM_TRIDENT3: IFA of Broadcom's Trident3. Assumed: speed codes; the first of the two buffer
+ *	statistics is the queue, in bytes. IFA-CC's counter is not part of it: its position and
+ *	unit are not public
+ * @TLM_TOMAHAWK4: IFA of the vendor's example for Tomahawk4, whose fields are programmable; no
+ *	speed. Assumed: the same
+ * @TLM_LINUX_IOAM: IOAM of Linux. The upper four bits of the egress ID are a speed code, index of
+ *	int_speeds[], and the lower twelve the port, if the administrator sets them so; with
+ *	codes 0 and 15 the speed is not known
+ * @TLM_INT_MD_HPCC: INT-MD 2.1 with INTMD_HPCC_BITS. Assumed: queue in bytes, time in ns,
+ *	utilisation in parts per million; these units are the vendor's choice
+ * @TLM_BUILTINS: number of layouts
+ */
+enum tlm_builtin {
+	TLM_TRIDENT3,
+	TLM_TOMAHAWK4,
+	TLM_LINUX_IOAM,
+	TLM_INT_MD_HPCC,
+	TLM_BUILTINS,
+};
+
+extern const struct tlm_layout nint_builtin_layouts[TLM_BUILTINS];
+
+#endif /* HOPCC_NET_INT_INT_LAYOUT_H */

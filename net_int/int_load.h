@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * u of HPCC++ from reduced records, for hop_core/hpcc.c: what the draft computes from a queue, a
+ * counter, a timestamp and a speed, for switches that do not report all of these.
+ *
+ *	source		u' of a hop, q = min(qlen, qlen')
+ *	counter		q / (B T) + txRate / B			as drafted
+ *	utilisation	q / (B T) + utilisation
+ *	queue only	1 + q / (B T)				if q > 0
+ *			max(own rate / B, 0.97 target)		otherwise
+ *
+ * The most precise source of each hop is used. The target of a hop with a queue only is 1.05
+ * instead of eta: its flows keep a short standing queue, since an empty queue does not tell how
+ * much capacity is free. All u' are scaled to the target eta, and u is the largest, as drafted. An
+ * empty queue must not count as the flow's own share: with N flows U would be 1 / N, and all of
+ * them would multiply their windows.
+ *
+ * The report of a switch may be wrong. Rules that bound the harm:
+ * - A value that cannot be true is not used: a clock that runs at less than half or more than twice
+ *   the speed of ours, a rate above the port's speed. After TLM_FAULTS_MAX of them in a row a less
+ *   precise source of the hop takes over; after the last one the hop is unknown.
+ * - A counter or a clock that stands still for TLM_FROZEN_RTTS and TLM_FROZEN_ANSWERS is not used
+ *   any more, nor a queue that does not change so long although the flow reduces its rate.
+ * - An unknown hop is not saturated, and not idle either: the window grows by W_ai at most. The
+ *   same holds for a hop with a queue only, until it has reported a queue for the first time. If no
+ *   hop can be used, the congestion control falls back to Reno.
+ * - A queue that is not reported shows in the RTT. While the minimum RTT of a round is longer than
+ *   2 T, twice the reported queues and a slack, the window does not grow. Such a round counts as
+ *   TLM_GUARD_STEP, any other one is subtracted as 1. At TLM_GUARD_MAX the congestion control falls
+ *   back to Reno.
+ * - u is at least eta / 2, so that the window doubles at most once in a round. hop_core/hpcc.c
+ *   limits it to a BDP at line rate.
+ *
+ * Deviations from the draft:
+ * - A counter that the switch updates at intervals is used when it has changed, over the time since
+ *   the previous change was seen.
+ * - An average over more than T lags: Wc is to be updated once in that time (@hold_ns), not once in
+ *   a round trip.
+ */
+#ifndef HOPCC_NET_INT_INT_LOAD_H
+#define HOPCC_NET_INT_INT_LOAD_H
+
+#include <hop_core/hpcc.c>
+
+#include "int_layout.h"
+
+/* 1.05 and 0.97 in 2^-HPCC_U_SHIFT */
+#define TLM_TARGET_DEFAULT	1101005U
+#define TLM_IDLE		1017119U
+#define TLM_SLACK_DEFAULT_NS	50000U
+/* A rate of more than 1 + 1/16 of the port's speed is not plausible. */
+#define TLM_EXCESS_SHIFT	4
+/* A time difference is used from so many units of the clock's resolution on. */
+#define TLM_TICKS_MIN		16U
+#define TLM_FAULTS_MAX		4U
+#define TLM_FROZEN_RTTS		16U
+#define TLM_FROZEN_REFRESHES	4U
+#define TLM_FROZEN_ANSWERS	16U
+#define TLM_GUARD_STEP		2U
+#define TLM_GUARD_MAX		16U
+/*
+ * Records that were stored longer ago than this and than 640 T are replaced. A flow with a window
+ * of HPCC_WND_MIN_BYTES sends a packet of 9000 bytes every 565 T, and must be able to measure.
+ */
+#define TLM_STALE_MIN_NS	10000000ULL
+#define TLM_STALE_RTTS		640U
+
+/**
+ * enum tlm_source - from what u' of a hop is computed
+ * @TLM_SOURCE_NONE: the hop is unknown
+ * @TLM_SOURCE_QUEUE: only its queue
+ * @TLM_SOURCE_UTIL: queue and utilisation
+ * @TLM_SOURCE_TX: queue and counter
+ * @TLM_SOURCES: number of sources
+ */
+enum tlm_source {
+	TLM_SOURCE_NONE,
+	TLM_SOURCE_QUEUE,
+	TLM_SOURCE_UTIL,
+	TLM_SOURCE_TX,
+	TLM_SOURCES,
+};
+
+/**
+ * struct tlm_params - parameters of a connection; written by its owner
+ * @t_ns: T, HPCC_T_MIN_NS to HPCC_T_MAX_NS
+ * @eta: target utilisation, in 2^-HPCC_U_SHIFT
+ * @target: target of hops with a queue only, in 2^-HPCC_U_SHIFT, 1 to 2
+ * @slack_ns: time by which an RTT may exceed 2 T without a reported queue
+ * @trust_idle: the administrator confirms that an empty queue is reported truly
+ */
+struct tlm_params {
+	u32 t_ns;
+	u32 eta;
+	u32 target;
+	u32 slack_ns;
+	bool trust_idle;
+};
+
+/**
+ * struct tlm_sample - what the sender knows beside the records
+ * @now_ns: local clock
+ * @own_bytes_ps: rate of the flow, W / T at most
+ * @rtt_ns: RTT of the packet that collected the records; 0: not known
+ */
+struct tlm_sample {
+	u64 now_ns;
+	u64 own_bytes_ps;
+	u32 rtt_ns;
+};
+
+/**
+ * struct tlm_hop - stored state of a hop
+ * @ts_ns: timestamp of the stored record
+ * @tx_bytes: its counter
+ * @stored_ns: local time at which it was stored
+ * @seen_ns: local time of the latest record
+ * @steady_ns: local time since which the queue is @queue_bytes
+ * @steady_bytes_ps: rate of the flow at that time
+ * @queue_bytes: queue of the latest record
+ * @node_id: node of the latest record
+ * @port_id: port of the latest record
+ * @mbit_ps: speed of the port
+ * @u: u', scaled to the target eta, in 2^-HPCC_U_SHIFT
+ * @steady: number of records in a row with that queue
+ * @source: enum tlm_source that @u is computed from
+ * @faults: number of implausible records in a row
+ * @still: number of records in a row whose counter or clock is that of the stored one
+ * @out: BIT() of the sources that turned out to be useless
+ * @queue_seen: the hop has reported a queue
+ */
+struct tlm_hop {
+	u64 ts_ns;
+	u64 tx_bytes;
+	u64 stored_ns;
+	u64 seen_ns;
+	u64 steady_ns;
+	u64 steady_bytes_ps;
+	u32 queue_bytes;
+	u32 node_id;
+	u32 port_id;
+	u32 mbit_ps;
+	u32 u;
+	u16 steady;
+	u8 source;
+	u8 faults;
+	u8 still;
+	u8 out;
+	bool queue_seen;
+};
+
+/**
+ * struct tlm_vars - state of the records of a connection
+ * @hop: the hops of the path
+ * @round_ns: local time at which the guard's round started
+ * @rtt_min_ns: minimum RTT of the round; 0: none
+ * @queues_ns: longest sum of reported queues in the round
+ * @path_id: path of the latest answer
+ * @records: number of valid entries of @hop; 0: no answer yet
+ * @guard: rounds whose RTT the reports contradict, weighted; from TLM_GUARD_MAX on Reno
+ * @guard_bad: the latest round was one of these
+ * @implausible: number of records that were not used since they could not be true
+ */
+struct tlm_vars {
+	struct tlm_hop hop[TLM_HOPS_MAX];
+	u64 round_ns;
+	u32 rtt_min_ns;
+	u64 queues_ns;
+	u16 path_id;
+	u8 records;
+	u8 guard;
+	bool guard_bad;
+	u32 implausible;
+};
+
+/**
+ * struct tlm_load - load of a path
+ * @u: u, for hpcc_receive_ratio()
+ * @tau_ns: time over which it was measured
+ * @hold_ns: minimum interval at which Wc is to be updated; 0: once in a round trip
+ * @bottleneck: index of the hop with the largest u'
+ * @source: source of that hop
+ * @unknown: number of hops that are not known
+ */
+struct tlm_load {
+	u32 u;
+	u32 tau_ns;
+	u32 hold_ns;
+	u8 bottleneck;
+	u8 source;
+	u8 unknown;
+};
+
+/**
+ * nint_tlm_receive() - MeasureInflight with reduced records
+ * @v: state; all zero at the start of a connection
+ * @p: parameters
+ * @path: the records of a packet
+ * @s: what the sender knows
+ * @load: result; valid with HPCC_RECEIVED_NEW
+ *
+ * Return: HPCC_RECEIVED_NEW: @load is for hpcc_receive_ratio(); _FIRST, _PATH: the records were
+ * stored; _SAME: there is nothing new; _NOTHING: no hop can be used, or the RTT contradicts them.
+ */
+enum hpcc_received nint_tlm_receive(struct tlm_vars *v, const struct tlm_params *p,
+				    const struct tlm_path *path,
+				    const struct tlm_sample *s, struct tlm_load *load);
+
+#endif /* HOPCC_NET_INT_INT_LOAD_H */

@@ -338,7 +338,7 @@ static u8 hop_hook_when_examined(const struct hop_hook_request *request, u8 prot
 	if (request->all || protocol == request->protocol || hop_shim_may_follow(protocol) ||
 	    (request->other && protocol == request->other))
 		return HOP_HOOK_ALWAYS;
-	if (request->segments && (protocol == IPPROTO_TCP || protocol == IPPROTO_UDP))
+	if (request->segments && protocol == IPPROTO_TCP)
 		return HOP_HOOK_WITH_FLOWS;
 	return protocol == IPPROTO_TCP ? HOP_HOOK_RESETS : 0;
 }

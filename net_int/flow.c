@@ -87,9 +87,7 @@ static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bo
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	f->format = nint_format_of(f, in);
 	f->forward = nint_forward_of(f, in, lend);
-	f->encap = f->forward == INT_FORWARD_INBAND && READ_ONCE(in->encap);
 	f->skipped = 0;
-	f->no_gso = false;
 }
 
 /*
@@ -156,9 +154,8 @@ struct int_flow *nint_flow_open(struct sock *sk)
 		hop_flow_put(flow);
 out:
 	rcu_read_unlock();
-	/* Segmentation behind a UDP header would need a device that knows both headers. */
 	if (f && f->forward == INT_FORWARD_INBAND)
-		f->no_gso = hop_shim_open_sock(sk, READ_ONCE(in->gso) && !f->encap);
+		hop_shim_open_sock(sk, true);
 	return f;
 }
 EXPORT_SYMBOL_GPL(nint_flow_open);
@@ -200,13 +197,10 @@ void nint_flow_leave(struct sock *sk)
 
 void nint_flow_close(struct int_flow *flow)
 {
-	struct sock *sk = flow->sk;
-
 	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
-	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
 EXPORT_SYMBOL_GPL(nint_flow_close);
@@ -295,30 +289,18 @@ bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 }
 EXPORT_SYMBOL_GPL(nint_flow_take);
 
-/* Switches GSO of the socket on again. Context: socket lock held. */
-static void nint_allow_gso(struct int_flow *flow)
-{
-	sock_owned_by_me(flow->sk);
-	if (flow->no_gso)
-		hop_shim_close_sock(flow->sk, true);
-	flow->no_gso = false;
-}
-
 enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
 {
 	sock_owned_by_me(flow->sk);
-	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED) {
-		nint_allow_gso(flow);
+	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED)
 		return INT_POLL_UNSUPPORTED;
-	}
 	return nint_flow_take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
 }
 EXPORT_SYMBOL_GPL(nint_flow_poll);
 
 unsigned int nint_flow_hdr_bytes(const struct int_flow *flow)
 {
-	return flow->forward == INT_FORWARD_INBAND ?
-		nint_inband_bytes(flow->slots, flow->encap) : 0;
+	return flow->forward == INT_FORWARD_INBAND ? nint_inband_bytes(flow->slots) : 0;
 }
 EXPORT_SYMBOL_GPL(nint_flow_hdr_bytes);
 

@@ -3,8 +3,8 @@
  * Received segments with a header are merged like those without one if the latest header can
  * represent all of them: see int_merge.h. This includes packets that a router merges and forwards.
  *
- * Packets without a valid header of data in front of TCP, telemetry in UDP, and all packets while
- * net.hopcc.int is 0 are passed to the stack one by one.
+ * Packets without a valid header of data in front of TCP, and all packets while net.hopcc.int is 0,
+ * are passed to the stack one by one.
  */
 #include <hopcc/core/hop_gro.h>
 

@@ -14,9 +14,8 @@ static const struct hop_carrier nint_carrier = {
 };
 
 /*
- * Answers are options and segments of TCP, and data in UDP is found by its flow; a question has the
- * DSCP of probes, and may open a flow. GSO packets of
- * other namespaces are forwarded even where the carrier is off.
+ * Answers are options and segments of TCP; a question has the DSCP of probes, and may open a flow.
+ * GSO packets of other namespaces are forwarded even where the carrier is off.
  */
 int nint_hook(void *state)
 {

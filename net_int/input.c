@@ -7,10 +7,9 @@
  * While net.hopcc.int is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only on a SYN and on a connection that negotiated, and data must have the
- * cookie that only the peer knows. UDP may contain only data, of a connection of this host. All
- * other packets are left unchanged to the stack; see nint_is_dropped() for what is dropped. The
- * filters behind this hook see TCP; for filters in front of it, see hop_filter_misses_input() and
- * hop_input_show().
+ * cookie that only the peer knows. All other packets are left unchanged to the stack; see
+ * nint_is_dropped() for what is dropped. The filters behind this hook see TCP; for filters in front
+ * of it, see hop_filter_misses_input() and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
@@ -26,8 +25,7 @@
  * @hdr: the header, validated
  * @room: memory for @hdr and its records
  * @tail: words behind the header
- * @bytes: length of both, and of the UDP header in front of them
- * @udp: there is a UDP header in front of them
+ * @bytes: length of both
  * @flow: flow of the connection; NULL for a SYN, and if the header is not used
  * @unused: counter of the reason why the header is not used; INT_COUNTS if it is used
  */
@@ -38,7 +36,6 @@ struct nint_shim {
 	};
 	struct int_tail tail;
 	unsigned int bytes;
-	bool udp;
 	struct hop_flow *flow;
 	unsigned int unused;
 };
@@ -169,37 +166,16 @@ static unsigned int nint_read_shim(struct sk_buff *skb, unsigned int offset_byte
 	return INT_COUNTS;
 }
 
-/* The carrier sends no UDP checksum: a packet with one is not from a carrier. */
-static unsigned int nint_check_udp(const struct sk_buff *skb, unsigned int offset_bytes)
-{
-	struct udphdr buf;
-	const struct udphdr *uh = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
-
-	if (!uh || ntohs(uh->len) > skb->len - offset_bytes)
-		return INT_COUNT_BAD + INT_BAD_TRUNCATED;
-	if (ntohs(uh->len) != skb->len - offset_bytes)
-		return INT_COUNT_BAD + INT_BAD_LENGTH;
-	return uh->check ? INT_COUNT_IN_BAD_SUM : INT_COUNTS;
-}
-
-/*
- * Finds the flow that data belongs to, for the counters of nint_check_segment(). In UDP the port
- * may be a user's: without the cookie, the segment must be one of a connection of this host.
- */
-static unsigned int nint_check_data(const struct hop_flow_key *key, const struct tcphdr *th,
-				    struct nint_shim *shim)
+/* Finds the flow that data belongs to, or the reason why its header is not used. */
+static void nint_find_data_flow(const struct hop_flow_key *key, struct nint_shim *shim)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f = flow ? hop_flow_state(flow) : NULL;
 
-	if (f && ntohl(shim->tail.second) == (u32)f->cookie) {
+	if (f && ntohl(shim->tail.second) == (u32)f->cookie)
 		shim->flow = flow;
-		return INT_COUNTS;
-	}
-	shim->unused = f ? INT_COUNT_IN_BAD_COOKIE : INT_COUNT_IN_NO_FLOW;
-	if (shim->udp && !hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq)))
-		return shim->unused;
-	return INT_COUNTS;
+	else
+		shim->unused = f ? INT_COUNT_IN_BAD_COOKIE : INT_COUNT_IN_NO_FLOW;
 }
 
 /*
@@ -214,13 +190,15 @@ static unsigned int nint_check_segment(const struct sk_buff *skb, const struct t
 
 	if (th->rst)
 		return INT_COUNT_IN_NO_FLOW;
-	if (handshake != th->syn || (handshake && shim->udp))
+	if (handshake != th->syn)
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (th->syn && !th->ack)
 		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	if (!handshake)
-		return nint_check_data(&key, th, shim);
+	if (!handshake) {
+		nint_find_data_flow(&key, shim);
+		return INT_COUNTS;
+	}
 	shim->flow = hop_flow_find(&key);
 	return shim->flow && hop_input_answers_syn(&key, ntohl(th->ack_seq)) ?
 		INT_COUNTS : INT_COUNT_IN_NO_FLOW;
@@ -233,21 +211,13 @@ static unsigned int nint_check_segment(const struct sk_buff *skb, const struct t
 static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *skb,
 				     const struct hop_shim_place *place, struct nint_shim *shim)
 {
-	unsigned int before_bytes = 0, why;
+	unsigned int why;
 
 	shim->flow = NULL;
 	shim->unused = INT_COUNTS;
-	shim->udp = place->next == IPPROTO_UDP;
-	if (shim->udp) {
-		before_bytes = sizeof(struct udphdr);
-		why = nint_check_udp(skb, place->offset_bytes);
-		if (why != INT_COUNTS)
-			return why;
-	}
-	why = nint_read_shim(skb, place->offset_bytes + before_bytes, shim);
+	why = nint_read_shim(skb, place->offset_bytes, shim);
 	if (why != INT_COUNTS)
 		return why;
-	shim->bytes += before_bytes;
 	why = nint_check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
 							      shim->bytes), shim);
 	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_FILTER_TRUST &&
@@ -278,8 +248,6 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, why);
 		return why;
 	}
-	if (shim->udp)
-		nint_set_dscp(skb, shim->hdr.flags & INT_FLAGS_VALUE);
 	nint_input_receive(in, skb, shim, place->offset_bytes);
 	return INT_COUNTS;
 }
@@ -292,29 +260,17 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
  * SYN-ACK that answers no SYN of ours: without the header it could open a connection whose other
  * end expects telemetry. Its sender repeats it without the header, for TCP to answer.
  */
-static bool nint_is_dropped(unsigned int why, const struct nint_shim *shim)
+static bool nint_is_dropped(unsigned int why)
 {
-	return why == INT_COUNT_NO_MEMORY || (why == INT_COUNT_IN_NO_FLOW && !shim->udp);
+	return why == INT_COUNT_NO_MEMORY || why == INT_COUNT_IN_NO_FLOW;
 }
 
-/* Return: true for UDP to our port. */
-static bool nint_is_encap(const struct sk_buff *skb, const struct hop_shim_place *place)
-{
-	struct udphdr buf;
-	const struct udphdr *uh;
-
-	if (place->next != IPPROTO_UDP)
-		return false;
-	uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-	return uh && uh->dest == htons(nint_udp_port);
-}
-
-/* A packet for another host. A header that is invalid, or in UDP, does not say where TCP is. */
+/* A packet with our protocol for another host. An invalid header does not say where TCP is. */
 static void nint_input_forward(struct sk_buff *skb, const struct hop_shim_place *place)
 {
 	struct nint_shim shim;
 
-	if (skb_is_gso(skb) && place->next == nint_protocol &&
+	if (skb_is_gso(skb) &&
 	    nint_read_shim(skb, place->offset_bytes, &shim) == INT_COUNTS)
 		hop_shim_forward(skb, place, shim.bytes);
 }
@@ -336,7 +292,7 @@ static unsigned int nint_input_header(struct nint_net *in, struct sk_buff *skb,
 	why = nint_input_unwrap(in, skb, place, &shim, why);
 	if (why == INT_COUNTS)
 		return hop_input_show(skb);
-	return nint_is_dropped(why, &shim) ? NF_DROP : NF_ACCEPT;
+	return nint_is_dropped(why) ? NF_DROP : NF_ACCEPT;
 }
 
 /* Input while the carrier is off. */
@@ -354,7 +310,7 @@ static unsigned int nint_input_plain(struct nint_net *in, struct sk_buff *skb,
 {
 	if (place->next == IPPROTO_TCP)
 		return nint_tcp_input(in, skb, place, state);
-	if (place->next == nint_protocol || nint_is_encap(skb, place))
+	if (place->next == nint_protocol)
 		return nint_input_header(in, skb, place, state);
 	return NF_ACCEPT;
 }
@@ -421,7 +377,7 @@ static bool nint_receive_late(struct sk_buff *skb, unsigned int name_bytes)
 		hop_input_again(skb);
 		return true;
 	}
-	if (nint_is_dropped(why, &shim)) {
+	if (nint_is_dropped(why)) {
 		kfree_skb(skb);
 		return true;
 	}

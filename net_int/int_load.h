@@ -40,7 +40,7 @@
 #ifndef HOPCC_NET_INT_INT_LOAD_H
 #define HOPCC_NET_INT_INT_LOAD_H
 
-#include <hop_core/hpcc.c>
+#include <hopcc/lib/hpcc.h>
 
 #include "int_layout.h"
 

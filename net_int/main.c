@@ -19,9 +19,6 @@
  *
  * Probes may collect telemetry in the formats of other vendors, too (6.1.1 to 6.1.3), and switches
  * may insert it into data: wrap.c at the sender, strip.c, tlm.c and layout.c at the receiver.
- *
- * Not implemented: path MTU discovery with `encap udp`. ICMP errors quote UDP, and are not passed
- * to TCP. The option is for fabrics, where the MTU is known.
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -46,10 +43,6 @@ u8 nint_protocol = INT_PROTOCOL_DEFAULT;
 module_param_named(protocol, nint_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the header, 1 to 255 (254)");
 
-u8 nint_dscp_data = INT_DSCP_DATA_DEFAULT;
-module_param_named(dscp_data, nint_dscp_data, byte, 0444);
-MODULE_PARM_DESC(dscp_data, "DSCP of data with a header in UDP, 0 to 63 (23)");
-
 u8 nint_dscp_probe = INT_DSCP_PROBE_DEFAULT;
 module_param_named(dscp_probe, nint_dscp_probe, byte, 0444);
 MODULE_PARM_DESC(dscp_probe, "DSCP of probes, 0 to 63 (27)");
@@ -57,10 +50,6 @@ MODULE_PARM_DESC(dscp_probe, "DSCP of probes, 0 to 63 (27)");
 u8 nint_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
 module_param_named(dscp_response, nint_dscp_response, byte, 0444);
 MODULE_PARM_DESC(dscp_response, "DSCP of answers to probes, 0 to 63 (31)");
-
-ushort nint_udp_port = INT_UDP_PORT_DEFAULT;
-module_param_named(udp_port, nint_udp_port, ushort, 0444);
-MODULE_PARM_DESC(udp_port, "destination port of data with a header in UDP, 1 to 65535 (65108)");
 
 static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_IN_HANDSHAKE] = "in_handshake",
@@ -218,8 +207,8 @@ static int __init nint_init(void)
 	static_assert(sizeof(struct nint_opt) == INT_OPT_BYTES);
 	static_assert(INT_SHIM_MAX_BYTES <= HOP_ICMP_SHIM_MAX_BYTES);
 
-	if (!nint_protocol || !nint_udp_port || nint_dscp_probe == nint_dscp_response ||
-	    max3(nint_dscp_data, nint_dscp_probe, nint_dscp_response) > INT_DSCP_MAX)
+	if (!nint_protocol || nint_dscp_probe == nint_dscp_response ||
+	    max(nint_dscp_probe, nint_dscp_response) > INT_DSCP_MAX)
 		return -EINVAL;
 	err = register_pernet_subsys(&nint_net_ops);
 	if (err)

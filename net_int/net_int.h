@@ -9,7 +9,6 @@
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <linux/udp.h>
 #include <hopcc/lib/hop_discover.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_output.h>
@@ -41,8 +40,8 @@
 
 #define INT_SPACE_MAX 65535U
 
-/* The longest header in front of TCP: UDP header, INT header and tail. */
-#define INT_SHIM_MAX_BYTES (8 + INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
+/* The longest header in front of TCP, with its tail. */
+#define INT_SHIM_MAX_BYTES (INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
 
 /**
  * enum nint_forward - net.hopcc.int_forward: packets that collect telemetry
@@ -75,13 +74,11 @@ enum nint_reverse {
  * @INT_COUNT_IN_PROBE: probes received
  * @INT_COUNT_IN_ANSWER: answer packets received
  * @INT_COUNT_IN_OPTION: answers received in ACKs
- * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (removed and not used; in UDP
- *	left in place unless the connection exists) and control packets for connections that have
- *	not negotiated telemetry; questions and their answers (left to TCP) that are not old
- *	segments of an established connection; dropped: SYN-ACKs with a header that answer no SYN of
- *	ours, and resets with a header
- * @INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum; packets to our UDP
- *	port that have a UDP checksum, left to the stack
+ * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (removed and not used) and
+ *	control packets for connections that have not negotiated telemetry; questions and their
+ *	answers (left to TCP) that are not old segments of an established connection; dropped:
+ *	SYN-ACKs with a header that answer no SYN of ours, and resets with a header
+ * @INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum
  * @INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
  *	from a sender that has not read our cookie
  * @INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
@@ -252,9 +249,7 @@ struct nint_foreign {
  * @reverse: net.hopcc.int_reverse
  * @slots: net.hopcc.int_slots
  * @every: net.hopcc.int_every
- * @encap: net.hopcc.int_encap
  * @anonymous: net.hopcc.int_anonymous
- * @gso: net.hopcc.int_gso
  * @unsupported_s: net.hopcc.int_unsupported_s
  * @format: net.hopcc.int_format
  * @space: net.hopcc.int_space
@@ -274,9 +269,7 @@ struct nint_net {
 	unsigned int reverse;
 	unsigned int slots;
 	unsigned int every;
-	unsigned int encap;
 	unsigned int anonymous;
-	unsigned int gso;
 	unsigned int unsupported_s;
 	unsigned int format;
 	unsigned int space;
@@ -301,7 +294,6 @@ struct nint_net {
  *	dereference it only while they hold the socket
  * @lent: @sk belongs to a BPF program, which may be removed without notice
  * @forward: enum int_forward, as it was when @sk started to use telemetry
- * @encap: headers are in data, in UDP
  * @slots: number of slots for records
  * @format: enum nint_format, as it was when @sk started to use telemetry
  * @stopped: the flow is about to be freed, and must not get @foreign any more
@@ -310,7 +302,6 @@ struct nint_net {
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
  * @answer_slots: number of slots in the header of @answer
  * @answer_records: number of records in them
- * @no_gso: the carrier has switched off GSO for the socket; protected by the socket lock
  * @asked: @ask is set
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @summary_due: @summary waits for an ACK
@@ -340,7 +331,6 @@ struct int_flow {
 	struct sock *sk;
 	bool lent;
 	u8 forward;
-	bool encap;
 	u8 slots;
 	u8 format;
 	bool stopped;
@@ -349,7 +339,6 @@ struct int_flow {
 	u8 hops;
 	u8 answer_slots;
 	u8 answer_records;
-	bool no_gso;
 	bool asked;
 	bool terms_reported;
 	bool summary_due;
@@ -402,10 +391,8 @@ struct nint_arrival {
 
 extern unsigned int int_net_id;
 extern u8 nint_protocol;
-extern u8 nint_dscp_data;
 extern u8 nint_dscp_probe;
 extern u8 nint_dscp_response;
-extern ushort nint_udp_port;
 extern const struct hop_flow_kind nint_flow_kind;
 
 static inline struct nint_net *nint_net(const struct net *net)
@@ -435,7 +422,7 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* sysctl.c */
-#define INT_SYSCTLS 13
+#define INT_SYSCTLS 11
 extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
 void nint_knobs_default(struct nint_net *in);
 
@@ -497,10 +484,10 @@ int nint_layout_init(void);
 void nint_layout_exit(void);
 void nint_layout_free(struct nint_net *in);
 
-/* Room of our own header in data. @encap: it is in UDP */
-static inline unsigned int nint_inband_bytes(unsigned int slots, bool encap)
+/* Room of our own header in data. */
+static inline unsigned int nint_inband_bytes(unsigned int slots)
 {
-	return int_hdr_bytes(slots) + INT_TAIL_BYTES + (encap ? sizeof(struct udphdr) : 0);
+	return int_hdr_bytes(slots) + INT_TAIL_BYTES;
 }
 
 /* wrap.c */

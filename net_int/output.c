@@ -29,10 +29,9 @@ static bool nint_is_transport_ipsec(const struct sk_buff *skb)
 
 /* On loopback no device parses packets for checksums, and no packet leaves the host. */
 static void *nint_output_insert(struct sk_buff *skb, const struct hop_segment *seg,
-				unsigned int bytes,
-				u8 protocol)
+				unsigned int bytes)
 {
-	void *room = hop_shim_insert(skb, &seg->place, bytes, protocol,
+	void *room = hop_shim_insert(skb, &seg->place, bytes, nint_protocol,
 				     skb->dev->flags & IFF_LOOPBACK);
 
 	if (!room)
@@ -56,8 +55,7 @@ static void nint_send_handshake(struct nint_net *in, struct sk_buff *skb,
 {
 	const struct int_flow *f = hop_flow_state(flow);
 	const unsigned int slots = READ_ONCE(in->slots);
-	struct int_hdr *h = nint_output_insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES,
-					       nint_protocol);
+	struct int_hdr *h = nint_output_insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES);
 
 	if (!h)
 		return;
@@ -101,24 +99,6 @@ const struct hop_handshake_ops nint_handshake_ops = {
 	.is_hidden = nint_hides_handshake,
 };
 
-/* UDP provides ports for ECMP. Return: the user's DSCP, which ours replaces. */
-static u8 nint_write_udp(struct sk_buff *skb, struct udphdr *uh, const struct hop_segment *seg,
-			 const struct sock *sk)
-{
-	const u32 hash = READ_ONCE(sk->sk_txhash);
-	u8 dscp;
-
-	*uh = (struct udphdr) {
-		/* Dynamic ports (RFC 6335). */
-		.source = htons(0xc000 | (hash & 0x3fff)),
-		.dest = htons(nint_udp_port),
-		.len = htons(skb->len - seg->place.offset_bytes),
-	};
-	dscp = nint_dscp(skb);
-	nint_set_dscp(skb, nint_dscp_data);
-	return dscp;
-}
-
 /* For GSO packets see gso.c. */
 static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
 {
@@ -134,7 +114,6 @@ static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
  * @id: identifier of the request
  * @slots: number of hops that it has room for
  * @flags: flags of the request
- * @encap: it is in UDP
  *
  * Decided once: when a program (NFQUEUE) hands data back, the socket is not locked, and its
  * congestion control may enlarge the header, or another one take the flow over, at the same time.
@@ -143,7 +122,6 @@ struct inband {
 	u32 id;
 	u8 slots;
 	u8 flags;
-	bool encap;
 };
 
 /*
@@ -171,7 +149,6 @@ static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, con
 					  seldom ? seq : f->asker.left_seq),
 			.slots = f->slots,
 			.flags = small ? INT_FLAG_SMALL : 0,
-			.encap = f->encap,
 		};
 		WRITE_ONCE(f->acks_now, small);
 	}
@@ -210,7 +187,6 @@ static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 	unsigned int bytes;
 	struct int_hdr *h;
 	struct inband i;
-	void *room;
 
 	if (nint_is_hidden(skb, seg->state)) {
 		nint_leave_data(f);
@@ -218,20 +194,15 @@ static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 	}
 	if (!nint_begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
 		return;
-	bytes = nint_inband_bytes(i.slots, i.encap);
+	bytes = nint_inband_bytes(i.slots);
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
-	if (!hop_output_has_room(skb, seg->payload_bytes, bytes) || (i.encap && skb_is_gso(skb))) {
+	if (!hop_output_has_room(skb, seg->payload_bytes, bytes)) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	room = nint_output_insert(skb, seg, bytes, i.encap ? IPPROTO_UDP : nint_protocol);
-	if (!room)
+	h = nint_output_insert(skb, seg, bytes);
+	if (!h)
 		return;
-	h = room;
-	if (i.encap) {
-		h = room + sizeof(struct udphdr);
-		i.flags |= nint_write_udp(skb, room, seg, sk);
-	}
 	nint_write_shim(h, INT_TYPE_DATA, i.flags, i.slots, i.id, READ_ONCE(f->peer_cookie));
 	trace_int_header_out(&flow->key, h, i.id, 0);
 	nint_count_data(in, skb);

@@ -87,12 +87,8 @@ const struct ctl_table nint_table[INT_SYSCTLS + 1] = {
 		   hop_sysctl_bound(INT_SLOTS_MAX)),
 	HOP_SYSCTL("int_every", 0644, struct nint_net, every, proc_douintvec_minmax, SYSCTL_ONE,
 		   hop_sysctl_bound(INT_EVERY_MAX)),
-	HOP_SYSCTL("int_encap", 0644, struct nint_net, encap, proc_douintvec_minmax, SYSCTL_ZERO,
-		   SYSCTL_ONE),
 	HOP_SYSCTL("int_anonymous", 0644, struct nint_net, anonymous, proc_douintvec_minmax,
 		   SYSCTL_ZERO, SYSCTL_ONE),
-	HOP_SYSCTL("int_gso", 0644, struct nint_net, gso, proc_douintvec_minmax, SYSCTL_ZERO,
-		   SYSCTL_ONE),
 	HOP_SYSCTL("int_format", 0644, struct nint_net, format, proc_douintvec_minmax, SYSCTL_ZERO,
 		   hop_sysctl_bound(NINT_FORMATS - 1)),
 	HOP_SYSCTL("int_space", 0644, struct nint_net, space, proc_douintvec_minmax, SYSCTL_ZERO,
@@ -110,7 +106,6 @@ void nint_knobs_default(struct nint_net *in)
 	in->on = 1;
 	in->slots = INT_SLOTS_DEFAULT;
 	in->every = 1;
-	in->gso = 1;
 	in->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	strscpy(in->cc, "hpccpp", sizeof(in->cc));
 }

@@ -2,21 +2,6 @@
 /* Find and validate the INT header of any packet; see int_packet.h. */
 #include "int_packet.h"
 
-/* Recognize an encapsulated header by the UDP header at @place. */
-static void sint_place_encap(const struct udphdr *uh, const struct sint_marks *marks,
-			     struct sint_place *place)
-{
-	if (uh->dest != marks->udp_port)
-		return;
-	/* A length of 0 means that the packet is longer than the field can hold. */
-	if (uh->len)
-		place->end_bytes = min(place->end_bytes, place->offset_bytes + ntohs(uh->len));
-	place->carrier = INT_CARRIER_ENCAP;
-	place->transport_bytes = place->offset_bytes;
-	place->check_bytes = place->offset_bytes + offsetof(struct udphdr, check);
-	place->offset_bytes += sizeof(*uh);
-}
-
 /*
  * Return: offset of a probe's message after the TCP header at @place; 0 if there is no room for one
  */
@@ -38,16 +23,6 @@ static void sint_place_probe(__be32 magic, int payload_bytes, struct sint_place 
 	place->transport_bytes = place->offset_bytes;
 	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
 	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
-}
-
-static void sint_find_encap(const struct sk_buff *skb, const struct sint_marks *marks,
-			    struct sint_place *place)
-{
-	struct udphdr buf;
-	const struct udphdr *uh = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-
-	if (uh)
-		sint_place_encap(uh, marks, place);
 }
 
 /* Recognize a probe by the message at @payload_bytes; @place is at the TCP header. */
@@ -115,8 +90,6 @@ void sint_find(const struct sk_buff *skb, const struct sint_marks *marks, struct
 	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
 	if (inner.protocol == marks->protocol)
 		place->carrier = INT_CARRIER_INBAND;
-	else if (inner.protocol == IPPROTO_UDP && inner.dsfield >> 2 == marks->dscp_data)
-		sint_find_encap(skb, marks, place);
 	else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe)
 		sint_find_probe(skb, place);
 	else if (inner.protocol == IFA_PROTOCOL && inner.dsfield >> 2 == marks->dscp_probe)
@@ -186,9 +159,6 @@ bool sint_check_stands(const struct sk_buff *skb, const struct sint_place *place
 {
 	if (place->carrier == INT_CARRIER_INBAND || skb_is_gso(skb))
 		return false;
-	if (skb->ip_summed == CHECKSUM_PARTIAL &&
-	    skb_checksum_start_offset(skb) == place->transport_bytes)
-		return false;
-	return place->carrier == INT_CARRIER_PROBE ||
-	       *(__sum16 *)(skb->data + place->check_bytes);
+	return skb->ip_summed != CHECKSUM_PARTIAL ||
+	       skb_checksum_start_offset(skb) != place->transport_bytes;
 }

@@ -4,7 +4,6 @@
  * dequeue: skb->data is at the start of the frame and the qdisc's lock is held.
  *
  *	inband	IP with our protocol number: the header, then the transport header
- *	encap	IP with the DSCP of data, UDP to our port: the header, then its payload
  *	probe	IP with the DSCP of probes, TCP: struct int_msg, then the header
  *
  * Other switches may have written into a probe in front of struct int_msg: IFA 2.0, whose protocol
@@ -33,15 +32,11 @@ static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 
 /**
  * struct sint_marks - values that identify INT packets; written by the owner of the struct
- * @udp_port: destination port of encapsulated packets
  * @protocol: IP protocol number of inband packets
- * @dscp_data: DSCP of encapsulated packets
  * @dscp_probe: DSCP of probes
  */
 struct sint_marks {
-	__be16 udp_port;
 	u8 protocol;
-	u8 dscp_data;
 	u8 dscp_probe;
 };
 
@@ -49,13 +44,11 @@ struct sint_marks {
  * enum sint_carrier - encapsulation of the INT header
  * @INT_CARRIER_NONE: there is no header
  * @INT_CARRIER_INBAND: directly in IP
- * @INT_CARRIER_ENCAP: in UDP
  * @INT_CARRIER_PROBE: in a TCP probe
  */
 enum sint_carrier {
 	INT_CARRIER_NONE,
 	INT_CARRIER_INBAND,
-	INT_CARRIER_ENCAP,
 	INT_CARRIER_PROBE,
 };
 
@@ -64,8 +57,8 @@ enum sint_carrier {
  * @carrier: encapsulation of the header
  * @offset_bytes: offset of the header from the start of the frame
  * @end_bytes: offset of the end of the packet
- * @transport_bytes: offset of the UDP or TCP header
- * @check_bytes: offset of the transport's checksum
+ * @transport_bytes: offset of a probe's TCP header
+ * @check_bytes: offset of its checksum
  */
 struct sint_place {
 	enum sint_carrier carrier;
@@ -78,15 +71,13 @@ struct sint_place {
 /* Return: true if no INT packet uses this protocol or this DSCP */
 static inline bool sint_lacks_mark(const struct sint_marks *marks, u8 protocol, u8 dsfield)
 {
-	const u8 dscp = dsfield >> 2;
-
-	return protocol != marks->protocol && dscp != marks->dscp_data && dscp != marks->dscp_probe;
+	return protocol != marks->protocol && dsfield >> 2 != marks->dscp_probe;
 }
 
 /**
  * sint_lacks() - check quickly that a packet has no INT header
  * @skb: the packet
- * @marks: protocol, port and DSCPs of INT packets
+ * @marks: protocol and DSCP of INT packets
  *
  * Return: true if sint_find() would find none; false if sint_find() must be called.
  */
@@ -105,7 +96,7 @@ static inline bool sint_lacks(const struct sk_buff *skb, const struct sint_marks
 /**
  * sint_find() - find a packet's INT header
  * @skb: the packet
- * @marks: protocol, port and DSCPs of INT packets
+ * @marks: protocol and DSCP of INT packets
  * @place: result
  */
 void sint_find(const struct sk_buff *skb, const struct sint_marks *marks, struct sint_place *place);
@@ -123,22 +114,19 @@ enum int_fault sint_read(const struct sk_buff *skb, const struct sint_place *pla
 			 unsigned int *bytes);
 
 /*
- * Return: true if the packet holds the transport's complete checksum, so that a change of the
- * payload must be added to it. This is not so if the device will compute the checksum: then it
- * covers only the pseudo-header, as in every GSO packet. A UDP checksum of 0 means that there is
- * none.
+ * Return: true if the packet holds TCP's complete checksum, so that a change of the payload must be
+ * added to it. This is not so if the device will compute the checksum: then it covers only the
+ * pseudo-header, as in every GSO packet.
  */
 bool sint_check_stands(const struct sk_buff *skb, const struct sint_place *place);
 
 /**
  * sint_correct_check() - update a checksum for bytes that changed
- * @check: the checksum of TCP or UDP
- * @carrier: encapsulation of the header
+ * @check: the checksum of TCP
  * @change: new words minus old ones, from sint_hop_write(); they start an even number of bytes
- *	after the transport header
+ *	after the TCP header
  */
-static inline void sint_correct_check(__sum16 *check, enum sint_carrier carrier,
-				      s64 change)
+static inline void sint_correct_check(__sum16 *check, s64 change)
 {
 	/*
 	 * Adding 2^19 (2^16 - 1) does not change the checksum. The sum is above 0 and below 2^36.
@@ -146,8 +134,6 @@ static inline void sint_correct_check(__sum16 *check, enum sint_carrier carrier,
 	const u64 sum = (u16)~(__force u16)*check + change + (0xffffULL << 19);
 
 	*check = csum_fold(csum_add((__force __wsum)(u32)sum, (__force __wsum)(u32)(sum >> 32)));
-	if (carrier == INT_CARRIER_ENCAP && !*check)
-		*check = CSUM_MANGLED_0;
 }
 
 /*

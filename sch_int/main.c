@@ -164,8 +164,8 @@ static void sint_trace_stamp(struct sint_sched_data *q, struct int_hdr *h, __be6
  * Return: true if there was a slot for the record.
  */
 static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct sk_buff *skb,
-					     struct int_hdr *h, enum sint_carrier carrier,
-					     __sum16 *check, const struct sint_hop_moment *moment)
+					     struct int_hdr *h, __sum16 *check,
+					     const struct sint_hop_moment *moment)
 {
 	const struct int_record record = sint_hop_record(&q->params.hop, moment);
 	const __be64 packed = int_pack(&record);
@@ -174,7 +174,7 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 
 	written = sint_hop_write(h, &q->params.hop, packed, &change);
 	if (check)
-		sint_correct_check(check, carrier, change);
+		sint_correct_check(check, change);
 	/* The range that the NIC's checksum covers is unknown. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
@@ -185,8 +185,6 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 
 static unsigned int sint_stamped_kind(enum sint_carrier carrier, u8 type)
 {
-	if (carrier == INT_CARRIER_ENCAP)
-		return TC_INT_STAMPED_ENCAP;
 	if (carrier == INT_CARRIER_PROBE)
 		return TC_INT_STAMPED_PROBE;
 	return type == INT_TYPE_HANDSHAKE ? TC_INT_STAMPED_HANDSHAKE : TC_INT_STAMPED_DATA;
@@ -275,7 +273,7 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 
 	sint_look_below(q, moment);
 	sint_scale(q, moment);
-	if (!sint_write_stamp(q, skb, h, carrier, check, moment))
+	if (!sint_write_stamp(q, skb, h, check, moment))
 		q->stats.full_pkts += pkts;
 	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
 }
@@ -368,20 +366,16 @@ static noinline void sint_stamp_probe(struct sint_sched_data *q, struct sk_buff 
 static void sint_stamp(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts, u64 tx_bytes)
 {
 	const struct sint_marks *marks = &q->params.marks;
-	u8 dscp;
 
 	if (!hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr))) {
 		if (!sint_lacks(skb, marks))
 			sint_stamp_any(q, skb, pkts, tx_bytes);
 		return;
 	}
-	dscp = ip_hdr(skb)->tos >> 2;
 	if (ip_hdr(skb)->protocol == marks->protocol)
 		sint_stamp_inband(q, skb, pkts, tx_bytes);
-	else if (dscp == marks->dscp_probe)
+	else if (ip_hdr(skb)->tos >> 2 == marks->dscp_probe)
 		sint_stamp_probe(q, skb, pkts, tx_bytes);
-	else if (dscp == marks->dscp_data)
-		sint_stamp_any(q, skb, pkts, tx_bytes);
 }
 
 /* Return: the port's queue for a packet that has waited so long */
@@ -533,12 +527,8 @@ static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
 	[TCA_INT_SHARE] = INT_OPTION("share", "", 0, 0, 1),
 	[TCA_INT_PROTOCOL] = INT_OPTION("protocol", "", TC_INT_PROTOCOL_DEFAULT,
 					TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX),
-	[TCA_INT_DSCP_DATA] = INT_OPTION("dscp_data", "", TC_INT_DSCP_DATA_DEFAULT,
-					 0, TC_INT_DSCP_MAX),
 	[TCA_INT_DSCP_PROBE] = INT_OPTION("dscp_probe", "", TC_INT_DSCP_PROBE_DEFAULT,
 					  0, TC_INT_DSCP_MAX),
-	[TCA_INT_UDP_PORT] = INT_OPTION("udp_port", "", TC_INT_UDP_PORT_DEFAULT,
-					TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX),
 };
 
 /* Options of other formats; a dump has them only if there are any. */
@@ -562,9 +552,7 @@ static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_SOJOURN]	= { .type = NLA_U32 },
 	[TCA_INT_SHARE]		= { .type = NLA_U32 },
 	[TCA_INT_PROTOCOL]	= { .type = NLA_U32 },
-	[TCA_INT_DSCP_DATA]	= { .type = NLA_U32 },
 	[TCA_INT_DSCP_PROBE]	= { .type = NLA_U32 },
-	[TCA_INT_UDP_PORT]	= { .type = NLA_U32 },
 	[TCA_INT_LIMIT]		= { .type = NLA_U32 },
 	[TCA_INT_FORMATS]	= { .type = NLA_U32 },
 	[TCA_INT_NODE_ID]	= { .type = NLA_U32 },
@@ -627,9 +615,7 @@ static void sint_set_params(struct sint_params *p, const struct sint_config *c)
 {
 	p->hop.switch_id = c->value[TCA_INT_SWITCH_ID];
 	p->hop.port_id = c->value[TCA_INT_PORT_ID];
-	p->marks.udp_port = htons(c->value[TCA_INT_UDP_PORT]);
 	p->marks.protocol = c->value[TCA_INT_PROTOCOL];
-	p->marks.dscp_data = c->value[TCA_INT_DSCP_DATA];
 	p->marks.dscp_probe = c->value[TCA_INT_DSCP_PROBE];
 	p->foreign.formats = c->value[TCA_INT_FORMATS];
 	p->foreign.node_id = c->value[TCA_INT_NODE_ID];
@@ -655,10 +641,8 @@ static int sint_check_formats(const struct sint_config *c, const struct nlattr *
 	if (formats & 1U << TC_INT_FORMAT_IFA && c->value[TCA_INT_PROTOCOL] == IFA_PROTOCOL)
 		return hop_nla_refuse(extack, attr,
 				      "formats ifa has protocol 253: choose another protocol");
-	if (formats & 1U << TC_INT_FORMAT_INTMD &&
-	    (dscp > TC_INT_DSCP_MAX || dscp == c->value[TCA_INT_DSCP_DATA]))
-		return hop_nla_refuse(extack, attr,
-				      "formats intmd needs dscp_intmd, 0 to 63, other than dscp_data");
+	if (formats & 1U << TC_INT_FORMAT_INTMD && dscp > TC_INT_DSCP_MAX)
+		return hop_nla_refuse(extack, attr, "formats intmd needs dscp_intmd, 0 to 63");
 	return 0;
 }
 
@@ -863,7 +847,6 @@ static int __init sint_module_init(void)
 	BUILD_BUG_ON(offsetof(struct sint_sched_data, child));
 	BUILD_BUG_ON(TC_INT_MALFORMED_CAUSES + 1 - INT_FAULTS);
 	BUILD_BUG_ON(TC_INT_PROTOCOL_DEFAULT - INT_PROTOCOL_DEFAULT);
-	BUILD_BUG_ON(TC_INT_DSCP_DATA_DEFAULT - INT_DSCP_DATA_DEFAULT);
 	BUILD_BUG_ON(TC_INT_DSCP_PROBE_DEFAULT - INT_DSCP_PROBE_DEFAULT);
 	BUILD_BUG_ON(TC_INT_SWITCH_ID_MAX - INT_SWITCH_ID_MAX);
 	BUILD_BUG_ON(TC_INT_NODE_ID_MAX - SINT_NODE_MAX);

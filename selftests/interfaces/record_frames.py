@@ -20,7 +20,7 @@ import hosts
 from hosts import close, connect, sysctl
 
 ETH_P_ALL, SOL_PACKET, PACKET_OUTGOING = 3, 263, 4
-HOP, TCP, UDP, GRE, XCP, IFA, INT = 0, 6, 17, 47, 63, 253, 254
+HOP, TCP, GRE, XCP, IFA, INT = 0, 6, 47, 63, 253, 254
 TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
 KINDS = ("records", "summary", "ratio", "window", "handshake")
 
@@ -66,8 +66,6 @@ def of_transport(protocol, data):
         return ["ifa"] + of_transport(data[1], data[4:24] + data[28 + data[27] * 4:])
     if protocol == INT:
         return ["int-" + TYPES[data[2]]] + of_transport(data[0], data[data[1] * 4 + 8:])
-    if protocol == UDP and data[2:4] == struct.pack("!H", 65108):
-        return ["int-udp"] + of_transport(data[8], data[8 + data[9] * 4 + 8:])
     if protocol != TCP:
         return []
     found, payload = options(data), data[(data[12] >> 4) * 4:]
@@ -182,14 +180,12 @@ def record_int(recorder):
     sysctl("a", "hopcc/int_forward", 1)
     sysctl("b", "hopcc/int_reverse", 1)
     talk("hpccpp", rounds=8)
-    sysctl("a", "hopcc/int_encap", 1)
-    talk("hpccpp", rounds=8)
     recorder.collect()
 
 
 def record_formats(recorder):
     """Probes that ask other switches, and what a hop of each format has written into them."""
-    for name, value in (("tcp_hpccpp_rate_mbit", 100), ("int_space", 1), ("int_forward", 0), ("int_encap", 0),
+    for name, value in (("tcp_hpccpp_rate_mbit", 100), ("int_space", 1), ("int_forward", 0),
                         ("csig", 1)):
         sysctl("a", f"hopcc/{name}", value)
     sysctl("b", "hopcc/int_reverse", 0)

@@ -41,8 +41,7 @@ link set nic1 netns b
 CARRIERS = (
     ("XCP", "xcp", {}, "xcp rate 1gbit", "xcp", "in", 500),
     ("INT inband", "hpccpp", {"int_forward": 1}, "int rate 1gbit", "int", "in_data", 500),
-    ("INT inband in UDP", "hpccpp", {"int_encap": 1}, "int rate 1gbit", "int", "in_data", 500),
-    ("INT probes", "hpccpp", {"int_encap": 0, "int_forward": 0}, "int rate 1gbit", "int", "in_probe", 20),
+    ("INT probes", "hpccpp", {"int_forward": 0}, "int rate 1gbit", "int", "in_probe", 20),
     ("CSIG compact", "csig", {}, "csig rate 1gbit", "csig", "in_tag", 500),
     ("CSIG expanded", "csig", {"csig_form": 2}, "csig rate 1gbit", "csig", "in_tag", 500),
 )

@@ -203,17 +203,19 @@ def inband(version, name, kind=RECORDS, super_packets=True, every=1, **options):
     sysctl("a", "hopcc/int_forward", 0)
 
 
+def gso(on):
+    """Let sockets of a build GSO packets or not."""
+    run(f"ip -n a link set dev a-r gso_max_segs {65535 if on else 1}")
+
+
 def inbands(version):
     inband(version, "inband")
     inband(version, "inband, every 4th", every=4)
     inband(version, "inband, window", WINDOW)
     inband(version, "inband, ratio", RATIO)
-    sysctl("a", "hopcc/int_gso", 0)
+    gso(False)
     inband(version, "inband, no GSO packets", super_packets=False)
-    sysctl("a", "hopcc/int_gso", 1)
-    sysctl("a", "hopcc/int_encap", 1)
-    inband(version, "inband in UDP", super_packets=False)
-    sysctl("a", "hopcc/int_encap", 0)
+    gso(True)
     sysctl("a", "hopcc/int_slots", 0)
     before = drive("odd")
     exact, a, b = one_way(version, MB)
@@ -279,7 +281,7 @@ def small_windows(version):
         for window, want in ((2 * 1448, True), (1000000, False)):
             drive("wnd", window)
             # The small window is the driver's word only: TCP's own allows GSO packets.
-            sysctl("a", "hopcc/int_gso", 0 if want else 1)
+            gso(not want)
             before = hosts.snmp("b", "Tcp", "OutSegs")
             _, a, b = one_way(version, 2 << 20)
             acks = hosts.snmp("b", "Tcp", "OutSegs") - before
@@ -363,25 +365,23 @@ def impaired(version, extra, total):
 
 
 def lossy(version):
-    for forward, encap in ((0, 0), (1, 0), (1, 1)):
+    for forward in (0, 1):
         sysctl("a", "hopcc/int_forward", forward)
-        sysctl("a", "hopcc/int_encap", encap)
         timeouts = hosts.netstat("a", "TCPTimeouts")
         good, a, b = impaired(version, "loss 0.5% duplicate 0.5% reorder 1%", 10 * MB)
-        tap.claim(f"IPv{version} {('probe', 'inband')[forward]}{' in UDP' * encap}, loss, "
+        tap.claim(f"IPv{version} {('probe', 'inband')[forward]}, loss, "
                   "duplicates, reordering: exact, answers, not given up",
                   good and not drive("silenced") and not malformed(a) and not malformed(b) and
                   not a["in_forged"], f"{drive('records')} answers, {a['in_old']} old, silent "
                   f"{a['peer_unsupported']}, for want of answers {a['peer_given_up']}, "
                   f"{hosts.netstat('a', 'TCPTimeouts') - timeouts} timeouts")
     sysctl("a", "hopcc/int_forward", 0)
-    sysctl("a", "hopcc/int_encap", 0)
 
 
 def corrupted(version):
     """A bit of a packet in a hundred is wrong: in IP, our header, TCP, the data. Each packet has a
     header of its own."""
-    sysctl("a", "hopcc/int_gso", 0)
+    gso(False)
     for forward, reverse in ((0, 0), (1, 0), (1, 1)):
         sysctl("a", "hopcc/int_forward", forward)
         sysctl("b", "hopcc/int_reverse", reverse)
@@ -393,7 +393,7 @@ def corrupted(version):
         forget(drive("silenced"))
     sysctl("a", "hopcc/int_forward", 0)
     sysctl("b", "hopcc/int_reverse", 0)
-    sysctl("a", "hopcc/int_gso", 1)
+    gso(True)
 
 
 def switched(version):
@@ -565,7 +565,7 @@ def knobs():
                               ("int_reverse", 2, False), ("int_slots", 16, False),
                               ("int_slots", 15, True), ("int_slots", 5, True),
                               ("int_every", 0, False), ("int_every", 1001, False),
-                              ("int_encap", 2, False), ("int_anonymous", 2, False),
+                              ("int_anonymous", 2, False),
                               ("int_unsupported_s", 86401, False), ("int_unsupported_s", 60, True),
                               ("int_key", KEY[1:] + "\n", False), ("int_key", "x" * 32, False),
                               ("int_key", KEY + "0\n", False), ("int_key", KEY, True),

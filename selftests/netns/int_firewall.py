@@ -63,17 +63,6 @@ REWRITE, DROP = dscp_rules("{ip} dscp set 0"), dscp_rules("drop")
 ANSWERS_REWRITTEN = REWRITE.replace("0x1b", "0x1f")
 
 # Packets that reach TCP of b with the user's DSCP.
-USER_DSCP = """
-table inet user {
-	chain input {
-		type filter hook input priority 0;
-		meta l4proto tcp ip dscp 0x0a counter comment "user"
-		meta l4proto tcp ip6 dscp 0x0a counter comment "user"
-		meta l4proto tcp ip dscp != 0x0a counter comment "other"
-		meta l4proto tcp ip6 dscp != 0x0a counter comment "other"
-	}
-}
-"""
 
 
 # The gateway of a service: its own firewall drops what it does not translate.
@@ -121,15 +110,13 @@ def stream(version, total=5 * MB, tos=0, **options):
 
 def with_telemetry(version, name):
     """One packet in each T is answered, one in T/8 while a queue stands; each probe is."""
-    for forward, gso in ((0, 1), (1, 0), (1, 1)):
+    for forward in (0, 1):
         sysctl("a", "hopcc/int_forward", forward)
-        sysctl("a", "hopcc/int_gso", gso)
         exact, opened, _, got = stream(version)
         headers = got["out_data"] + got["out_probe"]
-        what = "probe" if not forward else "inband, GSO packets" if gso else "inband"
-        tap.claim(f"IPv{version} {name}, {what}: exact, answers",
+        tap.claim(f"IPv{version} {name}, {('probe', 'inband')[forward]}: exact, answers",
                   exact and opened == 1 and not drive("silenced") and drive("records") > 5 and
-                  bool(got["out_gso"]) == bool(forward and gso) and
+                  bool(got["out_gso"]) == bool(forward) and
                   (5 < got["in_answer"] < headers if forward else got["in_answer"] == headers),
                   f"{got['in_answer']} answers, {got['out_probe']} probes, "
                   f"{got['out_data']} headers")
@@ -254,19 +241,6 @@ def given_up(version, name):
     time.sleep(61)
 
 
-def user_dscp(version):
-    """In UDP data has our DSCP; at TCP it has the user's again."""
-    sysctl("a", "hopcc/int_forward", 1)
-    sysctl("a", "hopcc/int_encap", 1)
-    exact, opened, _, got = stream(version, tos=0x28)
-    tap.claim(f"IPv{version} in UDP: the user's DSCP arrives",
-              exact and opened == 1 and got["out_data"] > 0 and
-              counter("b", "user") >= got["out_data"] and counter("b", "other") <= 10,
-              f"{counter('b', 'user')} and {counter('b', 'other')} others")
-    sysctl("a", "hopcc/int_forward", 0)
-    sysctl("a", "hopcc/int_encap", 0)
-
-
 # Rules by host, and what is claimed. Conntrack has no memory of the case before.
 CASES = (
     ({"a": HOST_FIREWALL, "b": HOST_FIREWALL}, firewalls_on_hosts),
@@ -285,7 +259,6 @@ CASES = (
     ({"r": REWRITE}, lambda v: given_up(v, "router rewrites the probes' DSCP")),
     ({"r": DROP}, lambda v: given_up(v, "router drops the probes' DSCP")),
     ({"r": ANSWERS_REWRITTEN}, lambda v: given_up(v, "router rewrites the answers' DSCP")),
-    ({"b": USER_DSCP}, user_dscp),
 )
 
 

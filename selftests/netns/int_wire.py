@@ -16,16 +16,15 @@ import time
 import hosts
 import shims
 import wire
-from shims import REFUSALS, TOO_BIG, finish, fragments, insert, ip_bytes, listen, quoted_error, \
-    refuse, set_next, truncate
+from shims import REFUSALS, TOO_BIG, fragments, insert, ip_bytes, listen, quoted_error, refuse, \
+    truncate
 from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
 HELLO, DATA, PROBE, ECHO = 1, 2, 3, 4
 RECORDS, SUMMARY, RATIO, WINDOW, HANDSHAKE = range(5)
 MSS = Peer.MSS
-PORT = 65108
-DSCP_DATA, DSCP_PROBE, DSCP_RESPONSE = 0x17, 0x1b, 0x1f
+DSCP_PROBE, DSCP_RESPONSE = 0x1b, 0x1f
 COOKIE = 0x1122334455667788
 MAGIC = 0x68494e54
 TCP_CC_INFO = 26
@@ -121,18 +120,6 @@ class Message:
         self.slots = (self.words - 3) // 2
         self.records = struct.unpack_from(f"!{self.slots}Q", payload, 48)
         self.rest = payload[40 + self.words * 4:]
-
-
-def in_udp(data, shim):
-    """Also sets the DSCP."""
-    at = ip_bytes(data)
-    udp = struct.pack("!HHHH", 50000, PORT, 8 + len(shim) + len(data) - at, 0)
-    data = bytearray(set_next(data[:at], UDP)) + udp + shim + data[at:]
-    if data[0] >> 4 == 6:
-        data[0:2] = struct.pack("!H", 6 << 12 | DSCP_DATA << 6)
-    else:
-        data[1] = DSCP_DATA << 2
-    return finish(bytes(data))
 
 
 def unwrap(data):
@@ -297,21 +284,9 @@ def answered(tun, version):
     tap.equal(f"IPv{version} data with a header: answer, data", (
         len(got), m.id, m.seq, m.hops, m.path, m.records, sock.recv(2 * MSS)),
         (1, 78, (peer.isn + 1 + MSS) % 2**32, 1, 5, stamps[:1] + (0,), b"x" * MSS))
-    encap_tos(peer, sock, version, shim)
-    peer.send(RST | ACK, pos=2 * MSS)
+    peer.send(RST | ACK, pos=MSS)
     sock.close()
     listener.close()
-
-
-def encap_tos(peer, sock, version, shim):
-    """In UDP, its sum 0; the user's DSCP is in the flags."""
-    shim = shim[:3] + bytes([0x0a]) + shim[4:]
-    before = counts()
-    peer.send(ACK, pos=MSS, payload=b"y" * MSS, change=lambda data: in_udp(data, shim))
-    got = [p for p in peer.read(2) if p.dscp == DSCP_RESPONSE]
-    tap.claim(f"IPv{version} data in UDP: taken, answered",
-              sock.recv(2 * MSS) == b"y" * MSS and len(got) == 1 and
-              grown(before) == {"in_data": 1, "out_answer": 1}, f"{grown(before)}")
 
 
 def in_fragments(tun, version):
@@ -427,23 +402,21 @@ def malformed(tun, version):
     peer = Talker(tun, version, 50200)
     sock = peer.open(listener)
     sent = b""
-    for encap in (False, True):
-        for what, shim, change, counter in BAD_SHIMS:
-            before = counts()
-            payload = random.Random(what).randbytes(100)
+    for what, shim, change, counter in BAD_SHIMS:
+        before = counts()
+        payload = random.Random(what).randbytes(100)
 
-            def bend(data, shim=shim, change=change):
-                data = in_udp(data, shim) if encap else insert(data, INT, shim)
-                keep = len(change(data)) + 8 if change and encap else None
-                return finish(data[:keep]) if keep else change(data) if change else data
+        def bend(data, shim=shim, change=change):
+            data = insert(data, INT, shim)
+            return change(data) if change else data
 
-            peer.send(ACK, pos=len(sent), payload=bytes(100), change=bend)
-            peer.read(1)
-            after = grown(before)
-            peer.send(ACK, pos=len(sent), payload=payload)
-            sent += payload
-            peer.read(1)
-            tap.equal(f"IPv{version} malformed{' in UDP' * encap}: {what}", after, {counter: 1})
+        peer.send(ACK, pos=len(sent), payload=bytes(100), change=bend)
+        peer.read(1)
+        after = grown(before)
+        peer.send(ACK, pos=len(sent), payload=payload)
+        sent += payload
+        peer.read(1)
+        tap.equal(f"IPv{version} malformed: {what}", after, {counter: 1})
     tap.claim(f"IPv{version} malformed: stream intact", sock.recv(1 << 20) == sent)
     peer.send(RST | ACK, pos=len(sent))
     sock.close()

@@ -34,9 +34,8 @@ tap = hosts.Tap()
 # Congestion control, its carrier, values of sysctls
 USERS = {
     "xcp": ("xcp", "xcp", {}),
-    "hpccpp, probes": ("hpccpp", "int", {"int_forward": 0, "int_encap": 0}),
-    "hpccpp, headers in data": ("hpccpp", "int", {"int_forward": 1, "int_encap": 0}),
-    "hpccpp, headers in UDP": ("hpccpp", "int", {"int_forward": 1, "int_encap": 1}),
+    "hpccpp, probes": ("hpccpp", "int", {"int_forward": 0}),
+    "hpccpp, headers in data": ("hpccpp", "int", {"int_forward": 1}),
 }
 
 # Counters of packets that left with a header in front of TCP

@@ -49,7 +49,6 @@ FORMS = [
 ]
 # Where TCP is not what follows our header, or our header is refused: no claim about the MTU.
 ODD_FORMS = [
-    ("in UDP", lambda data: int_wire.in_udp(data, int_wire.data_shim(1, 0))),
     ("below 63, refused", lambda data: shims.insert(data, xcp_wire.XCP, xcp_wire.header(version=9))),
     ("below 63, then UDP", lambda data: shims.insert(data, xcp_wire.XCP, xcp_wire.header(following=17))),
     ("below 254, refused", lambda data: shims.insert(data, int_wire.INT, int_wire.header(9) + bytes(8))),

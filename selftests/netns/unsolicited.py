@@ -28,24 +28,22 @@ import shims
 import wire
 import xcp_wire
 import xdp
-from int_wire import DSCP_PROBE, INT, PORT, data_shim, header as int_header, hello, in_udp, question
+from int_wire import DSCP_PROBE, INT, data_shim, header as int_header, hello, question
 from shims import finish, fragments, insert, ip_bytes, next_of, set_next
 from wire import ACK, PSH, RST, SYN, Peer
 from xcp_wire import UNKNOWN, XCP, header as xcp_header
 
 IPIP, TCP, UDP, IPV6, GRE, ESP, AH = 4, 6, 17, 41, 47, 50, 51
 FILTERED, OPEN = 5022, 5080      # ports of listeners
-UDP_NO_CHECK6_RX = 102
 TRUST = 2                        # value of net.hopcc.int and net.hopcc.xcp
 RTO_S = 0.2                      # TCP's shortest timeout
 TICK_S = 0.05                    # longer than a tick of the clock, after which filters below are noticed
 
 tap = hosts.Tap()
 
-# Names of the ICMP errors for an unknown protocol and for a closed UDP port.
-UNKNOWN_PROTOCOL, CLOSED_PORT = "protocol unknown", "port closed"
-ERRORS = {4: {(3, 2): UNKNOWN_PROTOCOL, (3, 3): CLOSED_PORT},
-          6: {(4, 1): UNKNOWN_PROTOCOL, (1, 4): CLOSED_PORT}}
+# Name of the ICMP error for an unknown protocol.
+UNKNOWN_PROTOCOL = "protocol unknown"
+ERRORS = {4: {(3, 2): UNKNOWN_PROTOCOL}, 6: {(4, 1): UNKNOWN_PROTOCOL}}
 
 
 class Wire(shims.Wire):
@@ -117,26 +115,14 @@ def in_xcp(data, shim=None):
 HELLOS = (
     ("below 254", "int", lambda data: in_int(data, hello()), True),
     ("below 254, as data", "int", lambda data: in_int(data, data_shim(1, 0)), False),
-    ("in UDP", "int", lambda data: in_udp(data, hello()), False),
-    ("in UDP, as data", "int", lambda data: in_udp(data, data_shim(1, 0)), False),
     ("below 63", "xcp", lambda data: in_xcp(data, UNKNOWN), True),
 )
 
 # Name, carrier, function that adds a header with a cookie to data.
 WRAPS = (
     ("below 254", "int", lambda data, cookie: in_int(data, data_shim(1, cookie))),
-    ("in UDP", "int", lambda data, cookie: in_udp(data, data_shim(1, cookie))),
     ("below 63", "xcp", lambda data, cookie: in_xcp(data)),
 )
-
-
-def left(version, name):
-    """Return the stack's answer to an unchanged packet. The stack drops a UDP checksum of 0 over
-    IPv6 without an answer, unless a socket asks for it (RFC 6936), as in as_it_came().
-    """
-    if "UDP" not in name:
-        return [UNKNOWN_PROTOCOL]
-    return [CLOSED_PORT] if version == 4 else []
 
 
 # Counters that change when data arrives with a header that the carrier does not use.
@@ -238,17 +224,16 @@ def switched_off(tun, version, listener):
             since, end = Since(carrier), End(version, port)
             tap.equal(f"IPv{version} off, a SYN {name}: left to the stack",
                       (tun.heard([wrap(end.syn())]), since()),
-                      (left(version, name), {} if "UDP" in name else {"in_off": 1}))
-            if "UDP" not in name:
-                since = Since(carrier)
-                whole = wrap(end.syn())
-                tap.equal(f"IPv{version} off, a SYN {name} in fragments: left to the stack",
-                          (tun.heard(fragments(whole, ip_bytes(whole), 24)), since()),
-                          (left(version, name), {"in_off": 1}))
+                      ([UNKNOWN_PROTOCOL], {"in_off": 1}))
+            since = Since(carrier)
+            whole = wrap(end.syn())
+            tap.equal(f"IPv{version} off, a SYN {name} in fragments: left to the stack",
+                      (tun.heard(fragments(whole, ip_bytes(whole), 24)), since()),
+                      ([UNKNOWN_PROTOCOL], {"in_off": 1}))
         for name, whose, wrap in WRAPS:
             if whose == carrier:
                 tap.equal(f"IPv{version} off, negotiated data {name}: left to the stack",
-                          pair.try_data(wrap), (left(version, name), False))
+                          pair.try_data(wrap), ([UNKNOWN_PROTOCOL], False))
         tap.claim(f"IPv{version} {carrier} off: plain data arrives", pair.works())
         knob(carrier, 1)
         pair.close()
@@ -260,7 +245,7 @@ def handshakes(tun, version, listener):
         since, end = Since(carrier), End(version, listener.getsockname()[1])
         words = tun.heard([wrap(end.syn())])
         tap.equal(f"IPv{version} on, a SYN {name}: {'answered' if negotiates else 'left'}",
-                  words, ["SYN-ACK"] if negotiates else left(version, name))
+                  words, ["SYN-ACK"] if negotiates else [UNKNOWN_PROTOCOL])
         if not negotiates:
             tap.equal(f"IPv{version} on, a SYN {name}: counted", since(), {"bad_type": 1})
         tun.heard([end.packet(RST, pos=0)])
@@ -272,7 +257,7 @@ def answers_without_question(tun, version):
     dropped, and TCP answers the next SYN-ACK, which has no header.
     """
     for name, carrier, wrap, negotiates in HELLOS:
-        want = [] if negotiates else left(version, name)
+        want = [] if negotiates else [UNKNOWN_PROTOCOL]
         sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
         sock.setblocking(False)
@@ -297,7 +282,7 @@ def answers_without_question(tun, version):
         tap.equal(f"IPv{version} a SYN-ACK {name} for no socket, whole and in fragments, then a plain one",
                   (tun.heard([whole]), tun.heard(fragments(whole, ip_bytes(whole), 24)),
                    tun.heard([synack])),
-                  (want, want if "UDP" not in name else left(version, name), ["RST"]))
+                  (want, want, ["RST"]))
 
 
 def flows(carrier):
@@ -312,30 +297,27 @@ def added(carrier, before):
 def without_a_flow(tun, version, listener):
     """The sysctl is on, and the connection has not negotiated, or does not exist: TCP decides."""
     for name, carrier, wrap in WRAPS:
-        in_pieces = "UDP" not in name
         pair, since = Connection(tun, listener, version), Since(carrier)
         tap.equal(f"IPv{version} on without a flow, data {name}: received, not refused",
                   (pair.try_data(wrap), since()), ((["ACK"], True), PLAIN[carrier]))
         tap.claim(f"IPv{version} on without a flow, after data {name}: plain data arrives",
                   pair.works())
         pair.close()
-        if in_pieces:
-            pair, since = Connection(tun, listener, version), Since(carrier)
+        pair, since = Connection(tun, listener, version), Since(carrier)
 
-            def pieces(data, cookie, wrap=wrap):
-                whole = wrap(data, cookie)
-                return list(fragments(whole, ip_bytes(whole), 32))
+        def pieces(data, cookie, wrap=wrap):
+            whole = wrap(data, cookie)
+            return list(fragments(whole, ip_bytes(whole), 32))
 
-            tap.equal(f"IPv{version} on without a flow, data {name} in fragments: received",
-                      (pair.try_data(pieces), since()), ((["ACK"], True), PLAIN[carrier] | {"in_late": 1}))
-            pair.close()
+        tap.equal(f"IPv{version} on without a flow, data {name} in fragments: received",
+                  (pair.try_data(pieces), since()), ((["ACK"], True), PLAIN[carrier] | {"in_late": 1}))
+        pair.close()
         forged(tun, version, listener, name, carrier, wrap)
         since, end = Since(carrier), End(version, 9)
         before = flows(carrier)
         tap.equal(f"IPv{version} on without a socket, data {name}: answered as without a header",
                   (tun.heard([wrap(end.data(b"x"), 0)]), since(), added(carrier, before)),
-                  ((["RST"], UNUSED[carrier], 0) if in_pieces else
-                   (left(version, name), {"in_no_flow": 1}, 0)))
+                  (["RST"], UNUSED[carrier], 0))
 
 
 def forged(tun, version, listener, name, carrier, wrap):
@@ -350,8 +332,7 @@ def forged(tun, version, listener, name, carrier, wrap):
         words = tun.heard([wrap(packet, 0)])
         tap.equal(f"IPv{version} on without a flow, forged data {what} {name}: as without a header",
                   (words, pair.received(), since(), added(carrier, before)),
-                  ((want, b"", UNUSED[carrier], 0) if "UDP" not in name else
-                   (left(version, name), b"", {"in_no_flow": 1}, 0)))
+                  (want, b"", UNUSED[carrier], 0))
     tap.claim(f"IPv{version} after forged data {name}: plain data arrives", pair.works())
     pair.close()
 
@@ -380,9 +361,7 @@ def resets(tun, version, listener):
     for name, carrier, wrap in WRAPS:
         pair = Connection(tun, listener, version, carrier)
         reset = wrap(pair.peer.packet(RST, pos=0), pair.cookie)
-        want = left(version, name) if "UDP" in name else []
-        tap.equal(f"IPv{version} a reset {name}: {'left to the stack' if want else 'no answer'}",
-                  (tun.heard([reset]), pair.works()), (want, True))
+        tap.equal(f"IPv{version} a reset {name}: no answer", (tun.heard([reset]), pair.works()), ([], True))
         pair.close()
 
 
@@ -441,7 +420,7 @@ def int_questions(tun, version, listener):
             words += ["ACK"]
         tap.equal(f"IPv{version} a question {what}: left to the stack, counted",
                   (good, words, since()),
-                  (True, left(version, "") if payload is None else ["ACK"], {count: 1}))
+                  (True, [UNKNOWN_PROTOCOL] if payload is None else ["ACK"], {count: 1}))
         pair.close()
     since, end = Since("int"), End(version, listener.getsockname()[1])
     tap.equal(f"IPv{version} a question without a connection: refused by TCP",
@@ -519,11 +498,11 @@ def csig_questions(tun, version, listener):
 
 
 def cookies(tun, version, listener):
-    """Data of a flow with another flow's cookie, or in UDP on a port that is not the carrier's."""
+    """Data of a flow with another flow's cookie."""
     pair, other = (Connection(tun, listener, version, "int") for _ in range(2))
     # The answer to the first data counts the peer.
     pair.works()
-    for name, carrier, wrap in WRAPS[:2]:
+    for name, carrier, wrap in WRAPS[:1]:
         since = Since(carrier)
         tap.equal(f"IPv{version} another flow's cookie, data {name}: received, the header has no effect",
                   (pair.try_data(wrap, other.cookie), since()),
@@ -532,23 +511,9 @@ def cookies(tun, version, listener):
         far = wrap(pair.peer.data(b"forged", 1 << 30), other.cookie)
         tap.equal(f"IPv{version} another flow's cookie, forged data {name}: as without a flow",
                   (tun.heard([far]), pair.received(), since()),
-                  ((left(version, name), b"", {"in_bad_cookie": 1}) if "UDP" in name else
-                   (["ACK"], b"", {"in_data": 1, "in_bad_cookie": 1})))
+                  (["ACK"], b"", {"in_data": 1, "in_bad_cookie": 1}))
         tap.equal(f"IPv{version} its own cookie, data {name}: taken",
                   (pair.try_data(wrap)[1], pair.works()), (True, True))
-    at = ip_bytes(pair.peer.data(b""))
-    for what, offset, change, count in (("too long", 4, 1, "bad_truncated"),
-                                        ("too short", 4, -1, "bad_length"),
-                                        ("with a checksum", 6, 0xbeef, "in_bad_sum")):
-        def odd(data, cookie, offset=offset, change=change):
-            data = bytearray(in_udp(data, data_shim(1, cookie)))
-            value, = struct.unpack_from("!H", data, at + offset)
-            struct.pack_into("!H", data, at + offset, value + change)
-            return bytes(data)
-
-        since = Since("int")
-        tap.equal(f"IPv{version} its own cookie in UDP {what}: left",
-                  (pair.try_data(odd)[1], since()), (False, {count: 1}))
     pair.close()
     other.close()
 
@@ -556,11 +521,6 @@ def cookies(tun, version, listener):
 def as_it_came(tun, version, listener):
     """Raw sockets for the protocols receive the packets, byte for byte, unless they are TCP's."""
     family, port = wire.FAMILY[version], listener.getsockname()[1]
-    udp = socket.socket(family, socket.SOCK_DGRAM)
-    udp.bind((wire.STACK[version], PORT))
-    if version == 6:
-        udp.setsockopt(socket.IPPROTO_UDP, UDP_NO_CHECK6_RX, 1)
-    udp.settimeout(0.1)
     raw = {n: socket.socket(family, socket.SOCK_RAW, n) for n in (INT, XCP)}
     for sock in raw.values():
         sock.settimeout(0.1)
@@ -577,17 +537,14 @@ def as_it_came(tun, version, listener):
             packet = wrap(End(version, port).data(b"content"), 5)
             words = tun.heard([packet])
             body = packet[ip_bytes(packet):]
-            if "UDP" in name:
-                tap.equal(f"IPv{version} {state}, {name}: the datagram is the socket's",
-                          (got(udp), words), (body[8:], []))
-            elif state == "on":
+            if state == "on":
                 tap.equal(f"IPv{version} {state}, {name}: TCP sees the segment",
                           (got(raw[next_of(packet)]), words), (None, ["RST"]))
             else:
                 want = packet if version == 4 else body
                 tap.equal(f"IPv{version} {state}, {name}: a raw socket sees the packet",
                           got(raw[next_of(packet)]), want)
-    for sock in (udp, *raw.values()):
+    for sock in raw.values():
         sock.close()
 
 
@@ -762,10 +719,8 @@ def filtered_handshakes(tun, version, name):
               tun.heard([End(version, FILTERED).syn()]), [])
     for form, _, wrap, negotiates in HELLOS:
         whole = wrap(End(version, FILTERED).syn())
-        want = [] if negotiates else left(version, form)
+        want = [] if negotiates else [UNKNOWN_PROTOCOL]
         tap.equal(f"IPv{version} {name}: a SYN {form} does not pass", tun.heard([whole]), want)
-        if "UDP" in form:
-            continue
         tap.equal(f"IPv{version} {name}: a SYN {form} in fragments does not pass",
                   tun.heard(fragments(whole, ip_bytes(whole), 24)), want)
         if negotiates:
@@ -795,11 +750,10 @@ def filters(tun, version, listeners):
 
             tap.equal(f"IPv{version} {name}: data {form} does not pass, negotiated or not",
                       (pair.try_data(wrap), third.try_data(wrap)), (([], False), ([], False)))
-            if "UDP" not in form:
-                tap.equal(f"IPv{version} {name}: data {form} in fragments does not pass",
-                          (pair.try_data(pieces), third.try_data(pieces)), (([], False), ([], False)))
-                tap.equal(f"IPv{version} {name}: data {form} in fragments to another port does",
-                          other.try_data(pieces)[1], True)
+            tap.equal(f"IPv{version} {name}: data {form} in fragments does not pass",
+                      (pair.try_data(pieces), third.try_data(pieces)), (([], False), ([], False)))
+            tap.equal(f"IPv{version} {name}: data {form} in fragments to another port does",
+                      other.try_data(pieces)[1], True)
             tap.equal(f"IPv{version} {name}: data {form} to another port does",
                       other.try_data(wrap)[1], True)
         remove()
@@ -826,14 +780,14 @@ def xdp_filter(tun, version, listeners):
             since = Since(carrier)
             tap.equal(f"IPv{version} XDP: a SYN {form} to port {port} stays below its header",
                       (tun.heard([wrap(End(version, port).syn())]), since()),
-                      (left(version, form), {"in_hidden" if negotiates else "bad_type": 1}))
+                      ([UNKNOWN_PROTOCOL], {"in_hidden" if negotiates else "bad_type": 1}))
     plain = Connection(tun, listeners[OPEN], version)
     for (form, carrier, wrap), pair in zip(WRAPS, pairs):
         for whose in (pair, plain):
             since = Since(carrier)
             tap.equal(f"IPv{version} XDP: data {form} stays below its header"
                       f"{', without a flow' if whose is plain else ''}",
-                      (whose.try_data(wrap), since()), ((left(version, form), False), {"in_hidden": 1}))
+                      (whose.try_data(wrap), since()), (([UNKNOWN_PROTOCOL], False), {"in_hidden": 1}))
     plain.close()
     for carrier in ("int", "xcp"):
         knob(carrier, TRUST)

@@ -364,15 +364,11 @@ class Host:
         return f"gso {self.link('v0', u32(IFLA_GSO_MAX_SEGS, self.rng.choice((1, 2, 17, 65535))))}"
 
     def op_unsolicited(self):
-        """Send random datagrams that may be our headers: INT's UDP port, protocols 63 and 254."""
+        """Send random packets that may be our headers: protocols 63 and 254."""
         to = ADDRESS[socket.AF_INET][1 - self.side]
         try:
-            if self.rng.random() < 0.5:
-                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-                    sock.sendto(self.rng.randbytes(self.rng.randrange(200)), (to, 65108))
-            else:
-                with socket.socket(socket.AF_INET, socket.SOCK_RAW, self.rng.choice((63, 254))) as sock:
-                    sock.sendto(self.rng.randbytes(self.rng.randrange(200)), (to, 0))
+            with socket.socket(socket.AF_INET, socket.SOCK_RAW, self.rng.choice((63, 254))) as sock:
+                sock.sendto(self.rng.randbytes(self.rng.randrange(200)), (to, 0))
             return 0
         except OSError as error:
             return -error.errno

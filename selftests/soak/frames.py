@@ -49,8 +49,7 @@ def wrapped(rng, data):
         (6, data),
         (63, struct.pack("!BBBB", 0x10 | rng.randrange(4), rng.choice((6, 6, 6, 4, 17)), 20, 0) + rng.randbytes(16) + data),
         (254, telemetry + data),
-        (253, struct.pack("!BBBB", 0x20, rng.choice((6, 17)), 0, 64) + data[:20] + rng.randbytes(8) + data[20:]),
-        (17, struct.pack("!HHHH", 1, 65108, 0, 0) + telemetry + data)))
+        (253, struct.pack("!BBBB", 0x20, rng.choice((6, 17)), 0, 64) + data[:20] + rng.randbytes(8) + data[20:])))
 
 
 def packet(rng, family, to, size):

@@ -22,8 +22,7 @@ from frames import (DSTOPTS, ETH_P_IP, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR,
                     checksum, expect, flood, frame, network, run_checks, sh)
 
 INT, HELLO, DATA, PROBE, ECHO = 254, 1, 2, 3, 4
-DSCP_DATA, DSCP_PROBE = 0x17, 0x1b
-PORT = 65108
+DSCP_PROBE = 0x1b
 SWITCH, OWN_PORT, OVERHEAD = 0x123, 0x4567, 24
 ROOT = f"root handle 10: int rate 10mbit switch_id {SWITCH} port_id {OWN_PORT}"
 SPEED_10M, SPEED_100G = 1, 9
@@ -102,8 +101,8 @@ def with_check(version, protocol, segment, partial=False):
     return segment[:at] + struct.pack("!H", check) + segment[at + 2:]
 
 
-def udp(payload, port=PORT):
-    return struct.pack("!HHHH", 1234, port, 8 + len(payload), 0) + payload
+def udp(payload):
+    return struct.pack("!HHHH", 1234, 5678, 8 + len(payload), 0) + payload
 
 
 def tcp(payload, options=b"", flags=0x10):
@@ -121,13 +120,6 @@ def ip(version, payload, protocol, **more):
 
 def inband(version, head, tags=(), **more):
     return frame(*ip(version, head + filler(900), INT, **more), tags)
-
-
-def encap(version, payload, tags=(), dscp=DSCP_DATA, zero=False, port=PORT, **more):
-    segment = udp(payload, port)
-    if not zero:
-        segment = with_check(version, UDP, segment)
-    return frame(*ip(version, segment, UDP, dsfield=dscp << 2 | 1, **more), tags)
 
 
 def probe(version, payload, tags=(), dscp=DSCP_PROBE, options=b"", **more):
@@ -259,13 +251,6 @@ STAMPED = [
     ("no places", made(inband, 4), NONE, "data", {"port": None, "full": 1}),
     ("fifteenth hop", made(inband, 4), LAST, "data", {"port": None}),
     ("one of more than fifteen hops", made(inband, 4), MOST, "data", {"port": None, "full": 1}),
-    ("UDP, IPv4", made(encap, 4, filler(700)), H, "encap", {}),
-    ("UDP, IPv6", made(encap, 6, filler(701)), H, "encap", {}),
-    ("UDP without a checksum", made(encap, 4, filler(700), zero=True), H, "encap", {}),
-    ("UDP, header and nothing behind", made(encap, 4), H, "encap", {}),
-    ("UDP in a tag", made(encap, 6, filler(99), tags=["q"]), H, "encap", {}),
-    ("UDP, no place left", made(encap, 4), FULL, "encap", {"port": None, "full": 1}),
-    ("UDP, of a handshake", made(encap, 4), header(HELLO), "encap", {}),
     ("probe, IPv4", question(4), header(PROBE), "probe", {}),
     ("probe, IPv6", question(6), header(PROBE), "probe", {}),
     ("probe with more behind, of odd length", question(4, filler(333)), header(PROBE), "probe", {}),
@@ -280,19 +265,6 @@ STAMPED = [
 ]
 
 
-def checksum_becomes_zero(wire):
-    """UDP sends 0xffff for it: 0 would say that there is none."""
-    wire.qdisc(ROOT)
-    head = with_entry(H, own_record(), OWN_PORT)
-    # Behind the header, two bytes that bring the sum to 0 - once it is stamped.
-    segment = with_check(4, UDP, udp(head + b"\0\0"))
-    behind = segment[6:8]
-    want = frame(*ip(4, udp(head + behind)[:6] + b"\xff\xff" + head + behind, UDP,
-                     dsfield=DSCP_DATA << 2 | 1))
-    got = wire.pass_one(encap(4, H + behind))
-    expect(network(got), network(want), "frame")
-
-
 BAD = [
     ("length", header(words=2)),
     ("length", header(words=12)),
@@ -304,8 +276,6 @@ BAD = [
 ]
 UNTOUCHED = [(f"{cause}, inband", inband(4 + 2 * (i % 2), head), cause, {})
              for i, (cause, head) in enumerate(BAD)]
-UNTOUCHED += [(f"{cause}, UDP", encap(6 - 2 * (i % 2), head), cause, {})
-              for i, (cause, head) in enumerate(BAD)]
 UNTOUCHED += [(f"{cause}, probe", probe(4 + 2 * (i % 2), message() + head), cause, {})
               for i, (cause, head) in enumerate(
                   [(cause, head[:2] + bytes([head[2] if cause == "type" else PROBE]) + head[3:])
@@ -315,25 +285,16 @@ UNTOUCHED += [
     ("truncated, IPv6", frame(*ip(6, H[:11], INT)), "truncated", {}),
     ("nothing of it", frame(*ip(4, b"", INT)), "truncated", {}),
     ("ends within, but the frame is padded", frame(*ip(4, H[:30], INT)) + H[30:], "truncated", {}),
-    ("truncated, UDP", encap(4, H[:-1]), "truncated", {}),
-    ("ends within UDP's length, not within IP's",
-     frame(*ip(4, udp(b"")[:4] + b"\0\x20\0\0" + H, UDP, dsfield=DSCP_DATA << 2)), "truncated", {}),
-    ("UDP's length is less than its header",
-     frame(*ip(4, udp(b"")[:4] + b"\0\x07\0\0" + H, UDP, dsfield=DSCP_DATA << 2)), "truncated", {}),
     ("truncated, probe", probe(4, P[:-1]), "truncated", {}),
     ("probe that ends within its message", probe(6, P[:39]), "truncated", {}),
     ("a probe's inband", inband(4, header(PROBE)), "type", {}),
-    ("a probe's in UDP", encap(4, header(PROBE)), "type", {}),
     ("data's in a probe", probe(4, message() + H), "type", {}),
     ("echo, inband", inband(4, header(ECHO)), None, {"echo": 1}),
-    ("echo in UDP", encap(6, header(ECHO)), None, {"echo": 1}),
     ("echo with a probe's DSCP", probe(4, message() + header(ECHO)), None, {"echo": 1}),
     ("response", probe(4, message() + header(ECHO), dscp=0x1f), None, {}),
-    ("UDP to another port", encap(4, H, port=PORT + 1), None, {}),
-    ("UDP of another DSCP", encap(6, H, dscp=DSCP_PROBE), None, {}),
-    ("UDP of DSCP 0", encap(4, H, dscp=0), None, {}),
     ("a probe without DSCP", probe(4, P, dscp=0), None, {}),
-    ("a probe of data's DSCP", probe(6, P, dscp=DSCP_DATA), None, {}),
+    ("a probe of another DSCP", probe(6, P, dscp=1), None, {}),
+    ("in UDP", frame(*ip(4, udp(P), UDP, dsfield=DSCP_PROBE << 2)), None, {}),
     ("a probe's DSCP, another message", probe(4, message(0x68494e55) + header(PROBE)), None, {}),
     ("a probe's DSCP, TCP without data", probe(6, b""), None, {}),
     ("a probe's DSCP, three bytes", probe(4, P[:3]), None, {}),
@@ -350,9 +311,7 @@ UNTOUCHED += [
     ("IFA that ends within the stack", frame(*ip(6, network(behind_ifa(6)(header(PROBE)))[42:90], int_foreign.IFA,
                                                  dsfield=DSCP_PROBE << 2)), None, {}),
     ("half a TCP header", frame(*ip(4, tcp(P)[:10], TCP, dsfield=DSCP_PROBE << 2)), None, {}),
-    ("half a UDP header", frame(*ip(4, udp(H)[:6], UDP, dsfield=DSCP_DATA << 2)), None, {}),
     ("later fragment", inband(4, H, fragment=1), None, {}),
-    ("later fragment of UDP", encap(4, H, fragment=1), None, {}),
     ("later fragment, IPv6", frame(*frames.ipv6(H, FRAGMENT, struct.pack("!BBHI", INT, 0, 8, 1))),
      None, {}),
     ("in an ICMP error", frame(*ip(4, b"\x03\x04" + bytes(6) + ip(4, H, INT)[1], ICMP)), None, {}),
@@ -471,7 +430,7 @@ def refused_change_leaves_all(wire):
     wire.qdisc(f"{ROOT} sojourn share overhead 24")
     before = options_of(wire)
     for words in ("switch_id 5 port_id 65536", "nosojourn overhead 1025", "rate 7gbit switch_id 5",
-                  "noshare speed 7gbit", "port_id 5 protocol 0", "udp_port 0", "limit 1",
+                  "noshare speed 7gbit", "port_id 5 protocol 0", "limit 1",
                   "port_id 6 rate 1bit"):
         done = subprocess.run(f"tc qdisc change dev va root int {words}", shell=True,
                               capture_output=True, text=True, check=False)
@@ -482,13 +441,13 @@ def refused_change_leaves_all(wire):
 
 
 def other_code_points(wire):
-    wire.qdisc(f"{ROOT} protocol 200 dscp_data 1 dscp_probe 2 udp_port 7")
-    for data in (inband(4, H), encap(4, H), probe(4, P)):
+    wire.qdisc(f"{ROOT} protocol 200 dscp_probe 2")
+    for data in (inband(4, H), probe(4, P)):
         expect(wire.pass_one(data), data, "old code point")
     expect_stats(wire)
-    for data in (frame(*ip(6, H, 200)), encap(4, H, dscp=1, port=7), probe(6, P, dscp=2)):
+    for data in (frame(*ip(6, H, 200)), probe(6, P, dscp=2)):
         wire.pass_one(data)
-    expect_stats(wire, stamped={"data": 1, "encap": 1, "probe": 1})
+    expect_stats(wire, stamped={"data": 1, "probe": 1})
 
 
 def down_and_up(wire):
@@ -539,28 +498,13 @@ def checksum_is_the_devices(wire):
         ethtool("va", ETHTOOL_STXCSUM, struct.pack("=I", able))
         for version in (4, 6):
             start = 34 if version == 4 else 54
-            for protocol, at, build, head, dsfield in (
-                    (TCP, 16, lambda h: tcp(message() + h), header(PROBE), DSCP_PROBE << 2),
-                    (UDP, 6, udp, H, DSCP_DATA << 2)):
-                wire.qdisc(ROOT)
-                want = with_check(version, protocol, build(with_entry(head, own_record(), OWN_PORT)),
-                                  partial=able)
-                sent = with_check(version, protocol, build(head), partial=True)
-                got = put_partial(wire, frame(*ip(version, sent, protocol, dsfield=dsfield)),
-                                  start, at)
-                expect(got[start:], want, f"able {able}, IPv{version}, protocol {protocol}")
-                sh("tc qdisc del dev va root")
-
-
-def checksum_of_what_is_within(wire):
-    """UDP's is whole, that of TCP within is the device's."""
-    inner = with_check(4, TCP, tcp(filler(100)), partial=True)
-    wire.qdisc(ROOT)
-    for head in (with_entry(H, own_record(), OWN_PORT),):
-        got = put_partial(wire, encap(4, H + inner), 42 + len(H), 16)
-        expect(got[42:42 + len(H)], head, "header")
-        expect(got[42 + len(H):], inner, "what is within")
-        expect(whole_sum(4, UDP, got[34:]), 0, "UDP's checksum")
+            head = header(PROBE)
+            wire.qdisc(ROOT)
+            want = with_check(version, TCP, tcp(message() + with_entry(head, own_record(), OWN_PORT)), partial=able)
+            sent = with_check(version, TCP, tcp(message() + head), partial=True)
+            got = put_partial(wire, frame(*ip(version, sent, TCP, dsfield=DSCP_PROBE << 2)), start, 16)
+            expect(got[start:], want, f"able {able}, IPv{version}")
+            sh("tc qdisc del dev va root")
 
 
 def formats_leave_offloads_alone(wire):
@@ -741,11 +685,11 @@ def flood_frames():
 def main():
     groups = [(f"stamped, {'/'.join(kinds)}", [stamped(*r[:4], **r[4]) for r in STAMPED
                                                if r[3] in kinds])
-              for kinds in (("data", "handshake"), ("encap",), ("probe",))]
+              for kinds in (("data", "handshake"), ("probe",))]
     groups += [("untouched, malformed", [untouched(*r) for r in UNTOUCHED if r[2]]),
                ("untouched, not ours to stamp", [untouched(*r) for r in UNTOUCHED if not r[2]])]
     checks = [(f"{name}: {len(rows)} frames", each_row(rows), ()) for name, rows in groups]
-    for check in (checksum_becomes_zero, units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
+    for check in (units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
                   around_another, around_another_of_its_kind, change_in_the_stream,
                   refused_change_leaves_all, other_code_points, down_and_up, speed_of_the_device,
                   sojourn_at_the_class_rate, classes_share_a_port, classes_that_do_not_share,
@@ -754,7 +698,7 @@ def main():
     checks += [(f"formats: {check.__name__.replace('_', ' ')}", check, ()) for check in int_foreign.CHECKS]
     checks += [(f"sojourn below {name}", sojourn_below(classes), ())
                for name, classes in (("drr", DRR), ("ets", ETS), ("htb", HTB))]
-    for check in (checksum_is_the_devices, checksum_of_what_is_within, formats_leave_offloads_alone, gso_packet_is_ten,
+    for check in (checksum_is_the_devices, formats_leave_offloads_alone, gso_packet_is_ten,
                   super_probe, child_that_segments):
         checks.append((check.__name__.replace("_", " "), check, (PACKET_VNET_HDR,)))
     return run_checks("int", checks)

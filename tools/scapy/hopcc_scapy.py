@@ -27,7 +27,7 @@ from scapy.layers.l2 import ARP, CookedLinux, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, bind_layers
 
 TPID_COMPACT, TPID_EXPANDED = 0x88b5, 0x88b6
-PROTOCOL_XCP, PROTOCOL_IFA, PROTOCOL_INT, UDP_PORT_INT = 63, 253, 254, 65108
+PROTOCOL_XCP, PROTOCOL_IFA, PROTOCOL_INT = 63, 253, 254
 OPTION, EXID_CSIG, EXID_INT = 253, 0x4353, 0x4849
 SIGNALS = {0: "min_abw", 1: "min_abw_c", 2: "max_pd"}
 TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
@@ -243,7 +243,6 @@ for shim, number in ((Xcp, PROTOCOL_XCP), (Int, PROTOCOL_INT)):
 for shim, field in ((Xcp, "protocol"), (Int, "next")):
     for number, transport in ((6, TCP), (17, UDP), (47, GRE), (4, IP), (41, IPv6)):
         bind_layers(shim, transport, **{field: number})
-bind_layers(UDP, Int, dport=UDP_PORT_INT)
 bind_layers(IntMessage, IntHeader)
 
 bind_layers(IP, Ifa, proto=PROTOCOL_IFA, frag=0)

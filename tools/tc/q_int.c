@@ -7,8 +7,8 @@
 static const char int_usage[] =
 	"Usage: ... int [ switch_id NUMBER ] [ port_id NUMBER ] [ rate RATE | auto ]\n"
 	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
-	"       [ protocol NUMBER ] [ dscp_data NUMBER ] [ dscp_probe NUMBER ]\n"
-	"       [ udp_port NUMBER ] [ limit BYTES ]\n"
+	"       [ protocol NUMBER ] [ dscp_probe NUMBER ]\n"
+	"       [ limit BYTES ]\n"
 	"       [ formats LIST | none ] [ node_id NUMBER ] [ schema NUMBER ]\n"
 	"       [ dscp_intmd NUMBER ]\n"
 	"  switch_id   of this box, 0 to %d (default %d)\n"
@@ -20,9 +20,7 @@ static const char int_usage[] =
 	"  sojourn     the queue is the packet's time in it, times the rate (default off)\n"
 	"  share       count bytes sent with all of this device and port_id (default off)\n"
 	"  protocol    IP protocol of telemetry between IP and transport, %d to %d (default %d)\n"
-	"  dscp_data   DSCP of telemetry in UDP, 0 to %d (default %d)\n"
 	"  dscp_probe  DSCP of probes, 0 to %d (default %d)\n"
-	"  udp_port    destination of telemetry in UDP, %d to %d (default %d)\n"
 	"  limit       of the default child, a byte fifo\n"
 	"  formats     of other switches, written too: ifa,ioam,intmd (default none)\n"
 	"  node_id     in these formats, 1 to %d, with ifa to %d\n"
@@ -35,9 +33,8 @@ static void int_print_usage(void)
 	fprintf(stderr, int_usage, TC_INT_SWITCH_ID_MAX, TC_INT_SWITCH_ID_DEFAULT,
 		TC_INT_PORT_ID_MAX, TC_INT_PORT_ID_DEFAULT, TC_INT_OVERHEAD_MAX_BYTES,
 		TC_INT_OVERHEAD_DEFAULT_BYTES, TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX,
-		TC_INT_PROTOCOL_DEFAULT, TC_INT_DSCP_MAX, TC_INT_DSCP_DATA_DEFAULT,
-		TC_INT_DSCP_MAX, TC_INT_DSCP_PROBE_DEFAULT, TC_INT_UDP_PORT_MIN,
-		TC_INT_UDP_PORT_MAX, TC_INT_UDP_PORT_DEFAULT, TC_INT_NODE_ID_MAX,
+		TC_INT_PROTOCOL_DEFAULT, TC_INT_DSCP_MAX, TC_INT_DSCP_PROBE_DEFAULT,
+		TC_INT_NODE_ID_MAX,
 		TC_INT_NODE_ID_IFA_MAX, TC_INT_SCHEMA_MAX, TC_INT_SCHEMA_DEFAULT, TC_INT_DSCP_MAX);
 }
 
@@ -94,13 +91,8 @@ static const struct word int_words[] = {
 	{ .name = "protocol", .attr = TCA_INT_PROTOCOL, .read = word_read_number,
 	  .min = TC_INT_PROTOCOL_MIN, .max = TC_INT_PROTOCOL_MAX, .unit = "",
 	  .allowed = INT_FROM_TO(TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX) },
-	{ .name = "dscp_data", .attr = TCA_INT_DSCP_DATA, .read = word_read_number,
-	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
 	{ .name = "dscp_probe", .attr = TCA_INT_DSCP_PROBE, .read = word_read_number,
 	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
-	{ .name = "udp_port", .attr = TCA_INT_UDP_PORT, .read = word_read_number,
-	  .min = TC_INT_UDP_PORT_MIN, .max = TC_INT_UDP_PORT_MAX, .unit = "",
-	  .allowed = INT_FROM_TO(TC_INT_UDP_PORT_MIN, TC_INT_UDP_PORT_MAX) },
 	{ .name = "limit", .attr = TCA_INT_LIMIT, .read = word_read_bytes,
 	  .min = TC_INT_LIMIT_MIN_BYTES, .max = TC_INT_LIMIT_MAX_BYTES, .unit = "b",
 	  .allowed = INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes" },
@@ -244,7 +236,6 @@ static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 		[TC_INT_STAMPED_DATA] = "data",
 		[TC_INT_STAMPED_HANDSHAKE] = "handshake",
 		[TC_INT_STAMPED_PROBE] = "probe",
-		[TC_INT_STAMPED_ENCAP] = "encap",
 	};
 	static const char *const causes[TC_INT_MALFORMED_CAUSES] = {
 		[TC_INT_MALFORMED_TRUNCATED] = "truncated",

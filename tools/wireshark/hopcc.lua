@@ -13,7 +13,6 @@ local CSIG_EXID, INT_EXID = 0x4353, 0x4849
 local INT_MAGIC = 0x68494e54
 local ethertypes = DissectorTable.get("ethertype")
 local ip_protocols = DissectorTable.get("ip.proto")
-local udp_ports = DissectorTable.get("udp.port")
 local data_dissector = Dissector.get("data")
 
 -- Hand the rest of a packet to the dissector of its protocol. Where that one finds the packet cut
@@ -174,7 +173,7 @@ local int_field = {
 	type = ProtoField.uint8("hopcc.int.type", "Type", base.DEC, types),
 	flags = ProtoField.uint8("hopcc.int.flags", "Flags", base.HEX),
 	flag = ProtoField.bool("hopcc.int.flags.small", "Small window", 8, nil, 0x40),
-	flags_value = ProtoField.uint8("hopcc.int.flags.value", "DSCP, index or hops", base.DEC, nil, 0x3f),
+	flags_value = ProtoField.uint8("hopcc.int.flags.value", "Index or hops", base.DEC, nil, 0x3f),
 	hops = ProtoField.uint16("hopcc.int.nhop", "nHop", base.DEC, nil, 0xf000),
 	path = ProtoField.uint16("hopcc.int.path_id", "pathID", base.HEX, nil, 0x0fff),
 	padding = ProtoField.uint16("hopcc.int.queues", "Queues on the SYN's path (256 ns)", base.DEC),
@@ -206,7 +205,6 @@ local int_field = {
 }
 int.fields = int_field
 int.prefs.protocol = Pref.uint("IP protocol", 254, "Parameter protocol of net_int")
-int.prefs.port = Pref.uint("UDP port", 65108, "Parameter udp_port of net_int")
 
 local function add_record(record, tree)
 	local speed = record:bitfield(0, 4)
@@ -505,7 +503,6 @@ local function register_all()
 	numbers.xcp = register(ip_protocols, xcp, xcp.prefs.protocol, numbers.xcp)
 	numbers.int = register(ip_protocols, int, int.prefs.protocol, numbers.int)
 	ip_protocols:add(IFA, ifa)
-	numbers.port = register(udp_ports, int, int.prefs.port, numbers.port)
 end
 
 csig.prefs_changed, xcp.prefs_changed, int.prefs_changed = register_all, register_all, register_all

@@ -90,7 +90,7 @@ struct hop_carrier {
  * struct hop_hook_request - the packets that a carrier wants to see in a network namespace
  * @protocol: protocol number of the carrier's header: all incoming packets with it
  * @other: another protocol number, as @protocol; 0: none
- * @segments: also incoming TCP and UDP packets, while the namespace has flows
+ * @segments: also incoming TCP packets, while the namespace has flows
  * @marked: also incoming TCP packets with @dscp, while it has none; needs @segments; for one
  *	carrier
  * @dscp: DSCP of packets that may open a flow

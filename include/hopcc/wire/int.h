@@ -33,7 +33,6 @@
  * Position of the header in a packet:
  *
  *	[IP][header][tail][TCP]		HANDSHAKE on SYN and SYN-ACK, DATA inband
- *	[IP][UDP][header][tail][TCP]	DATA inband, where ECMP wants ports
  *	[IP][TCP][message][header][terms]	PROBE
  *	[IP][TCP][message][header]	ECHO
  *
@@ -64,18 +63,14 @@
 #define INT_PROTOCOL_DEFAULT	254	/* RFC 3692: for experiments */
 
 /* Default DSCPs, from pool 2 (for experiments; RFC 2474 section 6). */
-#define INT_DSCP_DATA_DEFAULT		0x17
 #define INT_DSCP_PROBE_DEFAULT		0x1b
 #define INT_DSCP_RESPONSE_DEFAULT	0x1f
-
-/* Destination port of `encap udp`; the source port is a hash of the flow. */
-#define INT_UDP_PORT_DEFAULT		65108
 
 /* Flag of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
 /*
- * The other flag bits are a value. In DATA in UDP: the packet's original DSCP. In an ECHO with one
- * record: the index of the record's hop. In a SYN-ACK's HANDSHAKE header: nHop of the SYN's.
+ * The other flag bits are a value. In an ECHO with one record: the index of the record's hop. In a
+ * SYN-ACK's HANDSHAKE header: nHop of the SYN's.
  */
 #define INT_FLAGS_VALUE		0x3f
 

@@ -35,13 +35,7 @@
 #define TC_INT_PROTOCOL_DEFAULT		254
 
 #define TC_INT_DSCP_MAX			63
-#define TC_INT_DSCP_DATA_DEFAULT	23
 #define TC_INT_DSCP_PROBE_DEFAULT	27
-
-/* Destination port of INT packets in UDP */
-#define TC_INT_UDP_PORT_MIN		1
-#define TC_INT_UDP_PORT_MAX		65535
-#define TC_INT_UDP_PORT_DEFAULT		65108
 
 /* Telemetry of other switches that this hop writes: bits of the option formats; 0: none */
 enum {
@@ -83,9 +77,9 @@ enum {
 	TCA_INT_SOJOURN,	/* u32, 1: queue length computed from the time in the queue */
 	TCA_INT_SHARE,		/* u32, 1: txBytes of all classes with this port ID */
 	TCA_INT_PROTOCOL,	/* u32 */
-	TCA_INT_DSCP_DATA,	/* u32 */
+	__TCA_INT_UNUSED_10,	/* DSCP of telemetry in UDP, which is no more */
 	TCA_INT_DSCP_PROBE,	/* u32 */
-	TCA_INT_UDP_PORT,	/* u32 */
+	__TCA_INT_UNUSED_12,	/* its port */
 	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
 	TCA_INT_FORMATS,	/* u32, bits 1 << TC_INT_FORMAT_* */
 	TCA_INT_NODE_ID,	/* u32; this and the next two: in a dump only with formats */
@@ -101,7 +95,6 @@ enum {
 	TC_INT_STAMPED_DATA,	/* header between IP and transport */
 	TC_INT_STAMPED_HANDSHAKE,	/* the same, in a handshake */
 	TC_INT_STAMPED_PROBE,	/* header in a TCP probe */
-	TC_INT_STAMPED_ENCAP,	/* header in UDP */
 	TC_INT_STAMPED_KINDS,
 };
 

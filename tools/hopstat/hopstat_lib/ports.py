@@ -41,7 +41,7 @@ XSTATS: dict[str, tuple[str, ...]] = {
              "updated_abw_pkts", "updated_abw_c_pkts", "updated_pd_pkts", "unsupported_pkts", "stripped_pkts",
              "fenced_pkts", "unwritable_pkts", "untimed_pkts", *malformed("csig"), "qdiscs", "measured_bytes_ps"),
     "int": ("rate_bytes_ps", "speed_bytes_ps", "tx_bytes", "longest_queue_bytes", "stamped_data_pkts",
-            "stamped_handshake_pkts", "stamped_probe_pkts", "stamped_encap_pkts", "full_pkts", "echo_pkts",
+            "stamped_handshake_pkts", "stamped_probe_pkts", "full_pkts", "echo_pkts",
             "unwritable_pkts", "untimed_pkts", *malformed("int")),
     "xcp": ("rate_bytes_ps", "feedback_bytes_ps", "input_bytes_ps", "residue_pos_bytes_ps",
             "residue_neg_bytes_ps", "cp_bytes_ps2", "cn_ppm_ps", "avg_rtt_ns", "interval_ns",

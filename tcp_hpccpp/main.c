@@ -18,13 +18,6 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-/*
- * Pacing rate of Reno, in windows per RTT. Just after the window was halved, it is half of the
- * link's rate over an RTT that still includes the queue: with less than 2 the link would be idle
- * after each loss.
- */
-#define HPCCPP_RENO_PACING	2
-
 /* Number of peers for which starting flows are counted; a newer peer may replace one. */
 #define HPCCPP_STARTS_BITS	6
 
@@ -68,9 +61,10 @@ struct hpccpp_net {
  * @least: inputs of T besides the minimum RTT
  * @move: state of section 9.4
  * @blind: answers that could not be used
+ * @guard: the end-to-end window
+ * @reported_us: sum of the queues that the latest answer reports
  * @hops_max: the longest path of any answer so far
  * @rate_found: a loss has ended the search for a rate that nothing tells
- * @reno: the connection has fallen back to Reno
  * @fresh: no data was sent yet
  * @asked_seldom: int_ask.seldom of the last request
  * @held: hpccpp_is_held() when the socket was set
@@ -99,9 +93,10 @@ struct hpccpp_law {
 	struct hpccpp_least least;
 	struct hpccpp_move move;
 	struct hpccpp_blind blind;
+	struct hop_guard guard;
+	u32 reported_us;
 	u8 hops_max;
 	bool rate_found;
-	bool reno;
 	bool fresh;
 	bool asked_seldom;
 	bool held;
@@ -195,6 +190,12 @@ static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 	return (u64)nint_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
 }
 
+/* T for the guard, rounded up. */
+static u32 hpccpp_least_us(const struct hpccpp_law *law)
+{
+	return law->p.t_ns / NSEC_PER_USEC + 1;
+}
+
 static u32 hpccpp_flows(const struct hpccpp_law *law)
 {
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
@@ -261,12 +262,14 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	const bool held = hpccpp_is_held(sk, hs, wnd_bytes, wire_bytes);
 	const enum hop_path path = hpccpp_path(&law->v, &law->p);
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd_pkts;
 	u64 bytes_ps;
 
+	cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes, wire_bytes, held);
+	law->cwnd_pkts = hop_stack_set_cwnd(sk, hop_guard_bound(&law->guard, cwnd_pkts));
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hop_cc_mss_bytes(sk), wire_bytes);
+	bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &law->guard, bytes_ps);
 	bytes_ps = hop_stack_set_pace(sk, bytes_ps, U64_MAX);
-	law->cwnd_pkts = hop_stack_set_cwnd(sk, hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes,
-								 wire_bytes, held));
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	law->held = held;
@@ -423,48 +426,22 @@ static void hpccpp_release(struct sock *sk)
 	hop_stack_restore_bursts(sk);
 }
 
-/* The peer does not answer any more: use Reno, from the current window. */
-static void hpccpp_begin_reno(struct sock *sk, struct hpccpp_law *law)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	law->reno = true;
-	hop_stack_set_cwnd(sk, max(tcp_snd_cwnd(tp), TCP_INIT_CWND));
-	hop_stack_set_ssthresh(sk, tcp_snd_cwnd(tp));
-	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
-}
-
 /*
- * The algorithm has no usable answers: use Reno for the rest of the connection, with no more in
- * flight than now. If there was never a measurement, slow start continues, because nothing is known
- * about the path.
+ * There are no usable answers: use Reno for the rest of the connection, with no more in flight than
+ * now. If there was never a measurement, slow start continues, because nothing is known about the
+ * path.
  */
-static void hpccpp_give_up(struct sock *sk)
+static void hpccpp_give_up(struct sock *sk, bool measured)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	hop_stack_set_cwnd(sk, min_t(u32, max_t(u32, tcp_packets_in_flight(tp), TCP_INIT_CWND),
 				     tcp_snd_cwnd(tp)));
+	if (measured)
+		hop_stack_set_ssthresh(sk, tcp_snd_cwnd(tp));
 	trace_hpccpp_rule(sk, true, tcp_snd_cwnd(tp));
 	hpccpp_release(sk);
 	hop_stack_set_cc(sk, &hpccpp_reno);
-}
-
-static void hpccpp_run_reno(struct sock *sk, const struct hpccpp_law *law,
-			    const struct rate_sample *rs)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 bytes_ps;
-
-	if (!tcp_in_cwnd_reduction(sk))
-		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
-	hpccpp_limit_bursts(sk, tcp_snd_cwnd(tp), HOP_PATH_BUSY, HOP_BURST_MAX_PKTS);
-	if (!tp->srtt_us)
-		return;
-	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
-	bytes_ps = (u64)hop_cwnd_pkts(tp) * hop_cc_mss_bytes(sk) * 8 * HPCCPP_RENO_PACING;
-	bytes_ps = mul_u64_u32_div(bytes_ps, USEC_PER_SEC, tp->srtt_us);
-	hop_stack_set_pace(sk, bytes_ps, hop_limit_bytes_ps(law->speed));
 }
 
 /* Chooses another hash and so, where paths are chosen by hashes, another path. */
@@ -511,6 +488,18 @@ static void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 	if (line_bytes_ps)
 		law->forward_ns += div64_u64((u64)wire_bytes * HPCCPP_NS_PER_S, line_bytes_ps);
 	law->p_is_old = true;
+}
+
+/* The sum of the queues that the answer reports; an answer without queues leaves it as it is. */
+static void hpccpp_note_queues(struct hpccpp_law *law)
+{
+	const struct int_answer *a = &law->answer;
+
+	if (a->kind == INT_ANSWER_RECORDS)
+		law->reported_us = min_t(u64, div_u64(hpcc_queues_ns(&a->hdr), NSEC_PER_USEC),
+					 U32_MAX);
+	else if (a->kind == INT_ANSWER_SUMMARY)
+		law->reported_us = hpcc_queue_ns(&a->record) / NSEC_PER_USEC;
 }
 
 /* Makes room in data for the records of all hops. */
@@ -603,6 +592,7 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	enum hpcc_received received;
 	u64 bytes_ps;
 
+	hpccpp_note_queues(law);
 	/* The RTT of a packet with shorter queues than all before is closer to T. */
 	if (law->least.queues_ns &&
 	    hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), a))
@@ -636,24 +626,22 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
-	enum int_poll poll = INT_POLL_UNSUPPORTED;
+	enum int_poll poll;
 	bool answered, changed;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	if (!law->reno)
-		poll = nint_flow_poll(hs->flow, &law->answer);
+	poll = nint_flow_poll(hs->flow, &law->answer);
 	if (poll == INT_POLL_UNSUPPORTED) {
-		if (!law->reno)
-			hpccpp_begin_reno(sk, law);
-		hpccpp_run_reno(sk, law, rs);
+		hpccpp_give_up(sk, true);
 		return;
 	}
+	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), law->reported_us);
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = poll == INT_POLL_ANSWER;
 	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
-		hpccpp_give_up(sk);
+		hpccpp_give_up(sk, law->blind.measured);
 		return;
 	}
 	changed = hpccpp_update_params(sk, law);
@@ -661,7 +649,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_bound(&law->v, &law->p);
 	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
 	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
-	    law->cwnd_pkts <= 2)
+	    law->guard.wnd_pkts || law->cwnd_pkts <= 2)
 		hpccpp_set_and_ask(sk, hs, law, changed);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, rs->acked_sacked);
@@ -674,8 +662,7 @@ static void hpccpp_resume(struct sock *sk)
 	u32 idle_us = hop_idle_us(tcp_sk(sk), hs->ack_us);
 	struct hpccpp_law *law = hs->law;
 
-	if (law->reno ||
-	    (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto)))
+	if (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto))
 		return;
 	/* The peer may have reported queues in the meantime. */
 	if (law->fresh)
@@ -688,11 +675,8 @@ static void hpccpp_resume(struct sock *sk)
 static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law,
 			     u8 new_state)
 {
-	if (law->reno)
-		hop_stack_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
-	else
-		hpccpp_set(sk, hs, law);
-	if (!law->reno && new_state == TCP_CA_Recovery)
+	hpccpp_set(sk, hs, law);
+	if (new_state == TCP_CA_Recovery)
 		hpccpp_repair(sk, 0);
 }
 
@@ -704,15 +688,14 @@ static void hpccpp_lost(struct sock *sk, u8 new_state)
 
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
-	if (!law->reno) {
-		law->undo_wnd = law->v.wnd;
-		hpccpp_end_search(law);
-		hpcc_halve(&law->v);
-	}
+	law->undo_wnd = law->v.wnd;
+	hpccpp_end_search(law);
+	hpcc_halve(&law->v);
+	hop_cc_guard_lose(sk, &law->guard, hpccpp_least_us(law));
 	/* For TCP_CA_Loss the stack has already set the window. */
 	if (new_state != TCP_CA_Loss)
 		hpccpp_set_lower(sk, hs, law, new_state);
-	trace_hpccpp_rule(sk, law->reno, tcp_snd_cwnd(tcp_sk(sk)));
+	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 /* The loss was spurious. */
@@ -721,7 +704,8 @@ static u32 hpccpp_undo_cwnd(struct sock *sk)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 
-	if (law && !law->reno && law->undo_wnd) {
+	if (law && law->undo_wnd) {
+		hop_guard_undo(&law->guard);
 		law->v.wnd = law->undo_wnd;
 		law->v.wnd_ref = law->undo_wnd;
 		law->undo_wnd = 0;

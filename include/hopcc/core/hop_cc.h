@@ -20,6 +20,7 @@
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_sock.h>
 #include <hopcc/core/hop_stack.h>
+#include <hopcc/lib/hop_guard.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <hopcc/lib/hop_version.h>
@@ -209,6 +210,161 @@ static inline u32 hop_cc_reno_repair_pkts(struct sock *sk, u32 acked_pkts, bool 
 	send_pkts += may_grow;
 	return max(min(tcp_packets_in_flight(tp) + send_pkts, tp->snd_ssthresh),
 		   hop_repair_least_pkts(tp));
+}
+
+/*
+ * Pacing rate of Reno, in windows per RTT. A window that has just been halved is half of the link's
+ * rate over an RTT that still includes the queue: with less than 2 windows the link goes idle after
+ * each loss.
+ */
+#define HOP_CC_RENO_PACING	2
+
+/**
+ * hop_cc_reno_pace_bytes_ps() - compute the pacing rate of a window that is Reno's
+ * @sk: a TCP socket
+ * @cwnd_pkts: the window, packets, at most HOP_WND_MAX_PKTS
+ *
+ * Context: socket lock held.
+ * Return: payload, bytes/s; U64_MAX if no RTT is known.
+ */
+static inline u64 hop_cc_reno_pace_bytes_ps(const struct sock *sk, u32 cwnd_pkts)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
+	const u64 bytes = (u64)cwnd_pkts * max_t(u32, tp->mss_cache, 1) * 8 * HOP_CC_RENO_PACING;
+
+	sock_owned_by_me(sk);
+	return tp->srtt_us ? mul_u64_u32_div(bytes, USEC_PER_SEC, tp->srtt_us) : U64_MAX;
+}
+
+/**
+ * hop_cc_run_reno() - let the stack's Reno own window and pacing rate for an ACK
+ * @sk: a TCP socket
+ * @rs: the rate sample of the ACK
+ * @limit_bytes_ps: the device's limit; U64_MAX: none
+ *
+ * Context: socket lock held, in cong_control().
+ */
+static inline void hop_cc_run_reno(struct sock *sk, const struct rate_sample *rs,
+				   u64 limit_bytes_ps)
+{
+	sock_owned_by_me(sk);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
+		hop_stack_set_cwnd(sk, hop_cc_reno_repair_pkts(sk, rs->acked_sacked, false));
+	else if (!tcp_in_cwnd_reduction(sk))
+		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
+	if (tcp_sk(sk)->srtt_us)
+		hop_stack_set_pace(sk, hop_cc_reno_pace_bytes_ps(sk, hop_cwnd_pkts(tcp_sk(sk))),
+				   limit_bytes_ps);
+}
+
+/**
+ * hop_cc_reno_lost() - set Reno's window after a loss or a mark
+ * @sk: a TCP socket; ssthresh() was called
+ * @new_state: the state that the stack enters
+ *
+ * For TCP_CA_Loss the stack has already set the window.
+ *
+ * Context: socket lock held, in lost().
+ */
+static inline void hop_cc_reno_lost(struct sock *sk, u8 new_state)
+{
+	sock_owned_by_me(sk);
+	if (new_state == TCP_CA_Recovery)
+		hop_stack_set_cwnd(sk, hop_cc_reno_repair_pkts(sk, 0, false));
+	else if (new_state == TCP_CA_CWR)
+		hop_stack_set_cwnd(sk, tcp_sk(sk)->snd_ssthresh);
+}
+
+/**
+ * hop_cc_reno_calm() - set Reno's window at the end of a loss recovery
+ * @sk: a TCP socket
+ *
+ * It is the one that Reno had all along, see hop_cc_reno_repair_pkts(), unless the stack has undone
+ * the recovery.
+ *
+ * Context: socket lock held, in calm(): icsk_ca_state is still the old state.
+ */
+static inline void hop_cc_reno_calm(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	sock_owned_by_me(sk);
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery && tp->undo_marker)
+		hop_stack_set_cwnd(sk, tp->snd_ssthresh);
+}
+
+/* Return: microseconds; 0 if the ACK measures no RTT that the path alone determines. */
+static inline u32 hop_cc_guard_delay_us(const struct hop_guard *g, const struct rate_sample *rs,
+					u32 least_us)
+{
+	/* An ACK for a packet that was sent before a recovery may have waited for the repair. */
+	if (rs->is_ack_delayed || before(rs->prior_delivered, g->valid_pkts) ||
+	    rs->rtt_us <= (long)least_us)
+		return 0;
+	return min_t(long, rs->rtt_us, U32_MAX) - least_us;
+}
+
+/**
+ * hop_cc_guard_ack() - compare the delay that an ACK measures with the delay that hops report
+ * @sk: a TCP socket
+ * @g: its guard
+ * @rs: the rate sample of the ACK
+ * @least_us: minimum RTT of the path for full packets, microseconds
+ * @reported_us: sum of the delays that the latest report has, microseconds
+ *
+ * Context: socket lock held, in cong_control().
+ */
+static inline void hop_cc_guard_ack(struct sock *sk, struct hop_guard *g,
+				    const struct rate_sample *rs, u32 least_us, u32 reported_us)
+{
+	const u8 state = inet_csk(sk)->icsk_ca_state;
+	const struct hop_guard_ack a = {
+		.acked_pkts = rs->acked_sacked,
+		.least_us = least_us,
+		.delay_us = hop_cc_guard_delay_us(g, rs, least_us),
+		.reported_us = reported_us,
+		.limited = tcp_is_cwnd_limited(sk) && state < TCP_CA_CWR,
+		.round = hop_round_ended(sk, rs, &g->round_pkts),
+	};
+
+	sock_owned_by_me(sk);
+	hop_guard_ack(g, &a);
+	if (state >= TCP_CA_Recovery)
+		g->valid_pkts = tcp_sk(sk)->delivered;
+}
+
+/**
+ * hop_cc_guard_lose() - process a loss or a mark
+ * @sk: a TCP socket
+ * @g: its guard
+ * @least_us: minimum RTT of the path for full packets, microseconds
+ *
+ * Context: socket lock held, in lost().
+ */
+static inline void hop_cc_guard_lose(const struct sock *sk, struct hop_guard *g, u32 least_us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	sock_owned_by_me(sk);
+	hop_guard_lose(g, least_us, min(tcp_packets_in_flight(tp) + tp->lost_out,
+					hop_cwnd_pkts(tp)));
+}
+
+/**
+ * hop_cc_guard_pace_bytes_ps() - limit a pacing rate to that of the guard's window
+ * @sk: a TCP socket
+ * @g: its guard
+ * @bytes_ps: the rate, payload, bytes/s
+ *
+ * Context: socket lock held.
+ * Return: payload, bytes/s.
+ */
+static inline u64 hop_cc_guard_pace_bytes_ps(const struct sock *sk, const struct hop_guard *g,
+					     u64 bytes_ps)
+{
+	sock_owned_by_me(sk);
+	return g->wnd_pkts ? min(bytes_ps, hop_cc_reno_pace_bytes_ps(sk, g->wnd_pkts)) : bytes_ps;
 }
 
 /**

@@ -21,8 +21,7 @@
  *	 | +---- idle for many round trips, or a timeout ----------------------------+
  *	 +----- max(PD) > target ----------------------------------------------------^
  *
- * SEEK is a transfer's first round trip (8.1.3), and without CSIG all of slow start: the window
- * doubles. The jump follows when a few packets of the first window are acknowledged. After the jump
+ * SEEK is a transfer's first round trip (8.1.3): the window doubles. The jump follows when a few packets of the first window are acknowledged. After the jump
  * the other half is added packet by packet, with the ACKs of the first half's packets, while the
  * delay stays below half the target: flows that jump together notice each other. The first cut
  * reduces a guessed window, and does not use beta: it removes all packets that wait too long, cw =
@@ -59,13 +58,10 @@
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
  * - Swift raises its target by path length and by 1 / sqrt(cwnd). The first has no meaning for the
- *   delay of one hop. Instead of the second, the period is used. With the delay of the whole path
- *   the second holds; for the first, Linux keeps no TTL: the sysctl covers it.
+ *   delay of one hop. Instead of the second, the period is used.
  * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
  *   targets on.
  * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
- * - The draft and Swift expect time stamps of NICs. Linux's round trips include its scheduler: the
- *   delay that stays at two packets is jitter, and the path's target is at least twice that.
  * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
  *   bandwidth. Transfers of one host to one peer know of each other, and divide it.
  * - The first cut: the draft does not define the initial window. With beta, a queue of n windows
@@ -80,18 +76,6 @@
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-/*
- * With the path's delay, Swift's 1 / sqrt(cwnd): a flow whose path has several queues, or a queue
- * in the reverse direction, has a small window and needs a higher target than the flows that cause
- * them. Five times the target at two packets, once from 256 packets on.
- */
-#define TCSIG_E2E_MORE		4U
-#define TCSIG_E2E_ROOT_SHIFT	16
-#define TCSIG_E2E_ROOT_MOST	46341U	/* 1 / sqrt(2) << TCSIG_E2E_ROOT_SHIFT */
-#define TCSIG_E2E_ROOT_LEAST	4096U	/* 1 / sqrt(256) << TCSIG_E2E_ROOT_SHIFT */
-#define TCSIG_E2E_WND_LARGE	(256 * TCSIG_ONE)
-#define TCSIG_SMALL_MAX		(TCSIG_E2E_ROOT_MOST - TCSIG_E2E_ROOT_LEAST)
-#define TCSIG_SMALL_UNKNOWN	U16_MAX
 /* 1/32: (2 cwnd + 1) / 32 of ai is added, as long as this is less than ai. */
 #define TCSIG_GROW_SHIFT	5
 /* 1/8: from 8 packets on, growth is the same at any delay up to the target. */
@@ -124,8 +108,6 @@
 #define TCSIG_FLIGHT_PACE	(4 * TCSIG_ONE)
 /* One packet for each signal. */
 #define TCSIG_JUMP_PKTS		3U
-/* A smaller reported share may be due to one packet more or less in the interval. */
-#define TCSIG_SHARE_MIN_PPM	20000U
 /* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
 /*
@@ -186,7 +168,7 @@ static u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
 		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,
 						     p->long_rtt_ns));
-	return max(cw - less, p->least);
+	return max(cw - less, TCSIG_WND_MIN);
 }
 
 /**
@@ -206,46 +188,7 @@ static u64 tcsig_cut_guess(u64 cw, const struct tcsig_params *p, u64 delay_ns, u
 {
 	const u64 less = mul_u64_u64_div_u64(cw, delay_ns - p->target_ns, max(rtt_ns, delay_ns));
 
-	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), p->least);
-}
-
-/**
- * tcsig_small() - measure of how small a window is
- * @cw: the window << TCSIG_SHIFT
- *
- * It computes a root and a division: see tcsig_round_small().
- *
- * Return: 0 from 256 packets on, TCSIG_SMALL_MAX up to 2, 1 / sqrt(@cw) between.
- */
-static u16 tcsig_small(u64 cw)
-{
-	u64 root;
-
-	if (cw >= TCSIG_E2E_WND_LARGE)
-		return 0;
-	if (cw <= TCSIG_E2E_WND_MIN)
-		return TCSIG_SMALL_MAX;
-	/* int_sqrt64() is sqrt(packets) << 12 */
-	root = div_u64(1ULL << (TCSIG_E2E_ROOT_SHIFT + TCSIG_SHIFT / 2), int_sqrt64(cw));
-	return clamp_t(u64, root, TCSIG_E2E_ROOT_LEAST, TCSIG_E2E_ROOT_MOST) -
-	       TCSIG_E2E_ROOT_LEAST;
-}
-
-u64 tcsig_e2e_target_ns(u64 target_ns, u16 small)
-{
-	/* 2^30 * 2^2 * 2^16 = 2^48 */
-	return target_ns + div_u64(target_ns * TCSIG_E2E_MORE * small, TCSIG_SMALL_MAX);
-}
-
-u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64 cw)
-{
-	const bool small = cw < TCSIG_E2E_WND_MIN + TCSIG_ONE;
-	s64 now_ns;
-
-	if (least_ns == TCSIG_NO_DELAY)
-		return jitter_ns;
-	now_ns = min(small ? worst_ns : worst_ns - least_ns, TCSIG_TARGET_MAX_NS);
-	return jitter_ns + ((now_ns - jitter_ns) >> TCSIG_JITTER_SHIFT);
+	return max3(cw - less, min(cw, TCSIG_FLIGHT_PKTS * TCSIG_ONE), TCSIG_WND_MIN);
 }
 
 u64 tcsig_period_ns(u64 cw, u32 rtt_us)
@@ -346,13 +289,11 @@ static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_p
 	u64 more;
 
 	/* 2^39 * 2^24 = 2^63 */
-	if (!p->hop)
-		more = div64_u64(all << TCSIG_SHIFT, cw);
-	else if (cw >= TCSIG_ONE)
+	if (cw >= TCSIG_ONE)
 		more = div64_u64(part << TCSIG_SHIFT, cw);
 	else
 		more = mul_u64_u64_shr(part, cw, TCSIG_SHIFT);
-	if (p->hop && cw < TCSIG_NEAR_PKTS * TCSIG_ONE)
+	if (cw < TCSIG_NEAR_PKTS * TCSIG_ONE)
 		more = mul_u64_u64_shr(more, tcsig_room(cw, p, delay_ns), TCSIG_SHIFT);
 	return min(cw + more, TCSIG_WND_MAX);
 }
@@ -382,18 +323,10 @@ static u64 tcsig_scale(u64 cw, u32 share_ppm, u64 free)
 	return min3(all, cw + free, TCSIG_WND_MAX);
 }
 
-u16 tcsig_round_small(struct tcsig_vars *v)
-{
-	if (v->small == TCSIG_SMALL_UNKNOWN)
-		v->small = tcsig_small(v->ref);
-	return v->small;
-}
-
 void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 {
 	v->round_pkts = delivered_pkts;
 	v->ref = v->cw;
-	v->small = TCSIG_SMALL_UNKNOWN;
 	v->cut = false;
 	v->guess = false;
 	v->grown = false;
@@ -452,8 +385,8 @@ static void tcsig_deepen(struct tcsig_vars *v, const struct tcsig_params *p, u64
 	/* v->worst_ns is not larger either. */
 	if (min_t(u64, delay_ns, TCSIG_NO_DELAY - 1) <= cut_ns)
 		return;
-	before = cut_ns > p->target_ns ? tcsig_cut(v->ref, p, cut_ns) : max(v->ref, p->least);
-	v->cw = max(v->cw - min(v->cw, before - want), p->least);
+	before = cut_ns > p->target_ns ? tcsig_cut(v->ref, p, cut_ns) : max(v->ref, TCSIG_WND_MIN);
+	v->cw = max(v->cw - min(v->cw, before - want), TCSIG_WND_MIN);
 }
 
 /*
@@ -588,11 +521,11 @@ static bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params 
 	return p->long_rtt_ns && !v->guess && !v->undo_cw;
 }
 
-bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least, const struct tcsig_ack *a)
+bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
 
-	v->cw = max(v->cw, least);
+	v->cw = max(v->cw, TCSIG_WND_MIN);
 	if (a->has_delay) {
 		v->delay_ns = a->delay_ns;
 		tcsig_note_delay(v, a->delay_ns);
@@ -603,7 +536,7 @@ bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least, const struct tcsig_ack
 bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
 	const u64 worst_ns = v->worst_ns;
-	const bool turned = tcsig_receive_quiet(v, p->least, a);
+	const bool turned = tcsig_receive_quiet(v, a);
 
 	if (a->has_delay && a->delay_ns > p->target_ns)
 		tcsig_receive_excess(v, p, a, worst_ns);
@@ -677,9 +610,18 @@ void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 		.least_ns = TCSIG_NO_DELAY,
 		.round_pkts = delivered_pkts,
 		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
-		.small = TCSIG_SMALL_UNKNOWN,
 		.stage = TCSIG_SEEK,
 	};
+}
+
+void tcsig_follow(struct tcsig_vars *v, u64 cw, bool slow_start)
+{
+	v->cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX);
+	v->delay_ns = 0;
+	v->undo_cw = 0;
+	if (!slow_start || v->stage == TCSIG_JUMP)
+		v->stage = TCSIG_STEADY;
+	tcsig_begin_round(v, v->round_pkts);
 }
 
 void tcsig_lose(struct tcsig_vars *v, u32 delivered_pkts, bool timeout)

@@ -23,16 +23,8 @@
  * cause a standing queue. With a lower bound a flow would pause for milliseconds.
  */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 6)
-/*
- * Minimum with the path's delay, as in any TCP: a receiver that reads late delays its ACKs, which
- * does not mean a queue.
- */
-#define TCSIG_E2E_WND_MIN	(2 * TCSIG_ONE)
-
-/* Weight of a new jitter sample, 1/64; the path's target is at least twice the jitter. */
-#define TCSIG_JITTER_SHIFT	6
-#define TCSIG_JITTER_TIMES	2U
-
+/* A smaller reported share may be due to one packet more or less in the interval. */
+#define TCSIG_SHARE_MIN_PPM	20000U
 /* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 
@@ -44,7 +36,6 @@
 #define TCSIG_BURST_MIN_PKTS	2U
 
 #define TCSIG_TARGET_DEFAULT_NS		10000U
-#define TCSIG_E2E_TARGET_DEFAULT_NS	50000U
 #define TCSIG_TARGET_MIN_NS		100U
 #define TCSIG_TARGET_MAX_NS		1000000000U
 #define TCSIG_NO_DELAY			U32_MAX
@@ -65,19 +56,15 @@
  * @target_ns: target delay
  * @ai: increase per round trip, packets << TCSIG_SHIFT
  * @gain: factor of @ai, tcsig_gain()
- * @least: minimum window, packets << TCSIG_SHIFT; at least TCSIG_WND_MIN
  * @long_rtt_ns: tcsig_long_rtt_ns(): the RTT, ns; 0: it is not long
  * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to HOP_PPM
- * @hop: the delay is that of a hop; otherwise of the whole path
  */
 struct tcsig_params {
 	u64 target_ns;
 	u64 ai;
-	u64 least;
 	u64 long_rtt_ns;
 	u32 gain;
 	u32 beta_ppm;
-	bool hop;
 };
 
 /**
@@ -104,7 +91,6 @@ enum tcsig_stage {
  * @worst_ns: maximum delay reported in this round
  * @round_pkts: packets delivered at the start of the round
  * @jump_pkts: value of delivered packets from which the transfer may jump
- * @small: tcsig_round_small(); TCSIG_SMALL_UNKNOWN: not computed in this round
  * @stage: enum tcsig_stage; dumps read it without the lock
  * @wait_rounds: number of rounds until bandwidths reflect the last growth
  * @cut: the window was cut in this round
@@ -123,7 +109,6 @@ struct tcsig_vars {
 	u32 worst_ns;
 	u32 round_pkts;
 	u32 jump_pkts;
-	u16 small;
 	u8 stage;
 	u8 wait_rounds;
 	bool cut;
@@ -135,7 +120,7 @@ struct tcsig_vars {
 /**
  * struct tcsig_ack - an ACK and its signals
  * @free: min(ABW), packets per RTT << TCSIG_SHIFT
- * @delay_ns: max(PD), or the delay of the whole path
+ * @delay_ns: max(PD)
  * @rtt_ns: RTT including @delay_ns; 0: not usable
  * @path_ns: RTT above its minimum; no hop's delay is larger
  * @acked_pkts: packets that this ACK delivered
@@ -188,42 +173,6 @@ u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes);
  * Return: packets << TCSIG_SHIFT, at most TCSIG_WND_MAX.
  */
 u64 tcsig_believe(u64 free, u64 cw, u64 line);
-
-/**
- * tcsig_e2e_target_ns() - target delay of a whole path
- * @target_ns: target with a large window; at most TCSIG_TARGET_MAX_NS
- * @small: tcsig_small() of the window
- *
- * Return: the target delay, nanoseconds.
- */
-u64 tcsig_e2e_target_ns(u64 target_ns, u16 small);
-
-/**
- * tcsig_jitter_ns() - estimate the variation of RTTs that does not depend on the window
- * @jitter_ns: the estimate so far; 0 at first
- * @least_ns: minimum delay of the whole path in the last round; TCSIG_NO_DELAY: not known
- * @worst_ns: maximum delay in that round
- * @cw: the window of that round << TCSIG_SHIFT
- *
- * Hosts and virtual machines may be late by more than the target. A queue is there for all packets
- * of a round; what comes and goes within a round is jitter. A window of two packets has one sample
- * in a round: a delay that stays then is not caused by this flow.
- *
- * Return: the estimate, nanoseconds, at most TCSIG_TARGET_MAX_NS.
- */
-u32 tcsig_jitter_ns(u32 jitter_ns, u32 least_ns, u32 worst_ns, u64 cw);
-
-/**
- * tcsig_jitter_target_ns() - target delay of a path, including jitter
- * @target_ns: tcsig_e2e_target_ns()
- * @jitter_ns: tcsig_jitter_ns()
- *
- * Return: the target delay, nanoseconds.
- */
-static inline u64 tcsig_jitter_target_ns(u64 target_ns, u32 jitter_ns)
-{
-	return max_t(u64, target_ns, (u64)jitter_ns * TCSIG_JITTER_TIMES);
-}
 
 /**
  * tcsig_period_ns() - mean time from one packet of a flow to the next
@@ -325,17 +274,6 @@ void tcsig_shares_turn(struct tcsig_shares *s);
  */
 void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts);
 
-/**
- * tcsig_round_small() - tcsig_small() of the window at the start of the round
- * @v: the state
- *
- * Only the target of a whole path needs this value. A root in each round costs too much for
- * connections that use the delay of a hop.
- *
- * Return: tcsig_small() of @v->ref.
- */
-u16 tcsig_round_small(struct tcsig_vars *v);
-
 /* Starts a round: from now on ACKs are for packets of this window, or earlier ones. */
 void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts);
 
@@ -352,19 +290,6 @@ void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts);
 bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a);
 
 /**
- * tcsig_uses_rtt() - check if tcsig_receive() may read the RTT
- * @v: the state
- *
- * A cut in the steady state depends on the delay alone.
- *
- * Return: false if tcsig_ack.rtt_ns and path_ns do not change what tcsig_receive() does.
- */
-static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
-{
-	return v->stage != TCSIG_STEADY || v->guess;
-}
-
-/**
  * tcsig_is_quiet() - check if tcsig_receive_quiet() is all that tcsig_receive() would do
  * @v: the state
  * @a: the ACK
@@ -373,7 +298,7 @@ static inline bool tcsig_uses_rtt(const struct tcsig_vars *v)
  * The window did not limit sending, and no delay is above the target: neither growth nor a cut. The
  * parameters need not be computed then.
  *
- * Return: true if the result depends on no parameter but the minimum window.
+ * Return: true if the result depends on no parameter.
  */
 static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a,
 				  u64 target_ns)
@@ -385,12 +310,11 @@ static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig
 /**
  * tcsig_receive_quiet() - process an ACK that changes no window
  * @v: the state
- * @least: tcsig_params.least
  * @a: the ACK
  *
  * Return: as tcsig_receive().
  */
-bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least, const struct tcsig_ack *a);
+bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a);
 
 /**
  * tcsig_receive() - process an ACK
@@ -401,6 +325,16 @@ bool tcsig_receive_quiet(struct tcsig_vars *v, u64 least, const struct tcsig_ack
  * Return: true if the ACK ended a round.
  */
 bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a);
+
+/**
+ * tcsig_follow() - take over the window that Reno has while no hop reports
+ * @v: the state
+ * @cw: Reno's window << TCSIG_SHIFT
+ * @slow_start: it is in slow start
+ *
+ * The algorithm goes on from this window when a hop reports.
+ */
+void tcsig_follow(struct tcsig_vars *v, u64 cw, bool slow_start);
 
 /**
  * tcsig_lose() - react to a loss or a mark

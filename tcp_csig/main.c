@@ -4,7 +4,8 @@
  * csig_sender.c, signals.c reads the network's signals from net_csig_tag, and this file connects
  * the algorithm to the TCP stack.
  *
- * cong_control() owns window and pacing rate. The stack still finds and repairs losses.
+ * cong_control() owns window and pacing rate. The stack still finds and repairs losses. While no
+ * hop reports, and for good if the peer does not support CSIG, the stack's Reno owns the window.
  */
 #include "tcp_csig.h"
 
@@ -12,24 +13,11 @@
 #include "trace.h"
 
 static unsigned int tcsig_net_id;
+static struct tcp_congestion_ops tcsig_reno;
 
 static struct tcsig_net *tcsig_net(const struct net *net)
 {
 	return net_generic(net, tcsig_net_id);
-}
-
-static void tcsig_path_params(struct tcsig_sock *cs, struct tcsig_params *p)
-{
-	const struct tcsig_knobs *k = &cs->net->knobs;
-	const u64 target_ns = tcsig_e2e_target_ns(READ_ONCE(k->e2e_target_ns),
-						  tcsig_round_small(&cs->v));
-
-	*p = (struct tcsig_params){
-		.target_ns = tcsig_jitter_target_ns(target_ns, cs->jitter_ns),
-		.ai = TCSIG_AI,
-		.least = TCSIG_E2E_WND_MIN,
-		.beta_ppm = TCSIG_BETA_PPM,
-	};
 }
 
 /* RTT to which the window refers. */
@@ -62,7 +50,7 @@ static void tcsig_find_period(const struct tcsig_sock *cs)
 	reported->round_cw = 0;
 }
 
-static void tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs,
+static void tcsig_set_params(const struct sock *sk, const struct tcsig_sock *cs,
 			     struct tcsig_params *p)
 {
 	struct tcsig_reported *reported = cs->reported;
@@ -77,10 +65,8 @@ static void tcsig_hop_params(const struct sock *sk, const struct tcsig_sock *cs,
 		.target_ns = target_ns,
 		.ai = TCSIG_AI,
 		.gain = reported->gain,
-		.least = TCSIG_WND_MIN,
 		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
 		.beta_ppm = TCSIG_BETA_PPM,
-		.hop = true,
 	};
 }
 
@@ -112,13 +98,19 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 	return pkts;
 }
 
+/* Return: the device's limit; U64_MAX: none is known. */
+static u64 tcsig_limit_bytes_ps(const struct tcsig_sock *cs)
+{
+	return cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
+}
+
 static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 {
-	const u64 line_bytes_ps =
-		cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
+	u64 bytes_ps = tcsig_pace_bytes_ps(&cs->v, hop_cc_mss_bytes(sk), rtt_us);
 
-	hop_stack_set_pace(sk, tcsig_pace_bytes_ps(&cs->v, hop_cc_mss_bytes(sk), rtt_us),
-			   line_bytes_ps);
+	if (cs->reported)
+		bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &cs->reported->guard, bytes_ps);
+	hop_stack_set_pace(sk, bytes_ps, tcsig_limit_bytes_ps(cs));
 }
 
 /* Sets window, maximum GSO size and pacing rate from the algorithm's state. */
@@ -135,15 +127,21 @@ static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 c
 		tcsig_set_pace(sk, cs, rtt_us);
 }
 
+static u32 tcsig_cwnd_pkts(const struct tcsig_sock *cs)
+{
+	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
+
+	return cs->reported ? hop_guard_bound(&cs->reported->guard, cwnd_pkts) : cwnd_pkts;
+}
+
 /*
  * @state: TCP_CA_*; @acked_pkts: packets that this ACK delivered. The first retransmission must not
  * wait for packets that the last cut left in flight, and that may be lost as well.
  */
 static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u8 state, u32 acked_pkts)
 {
-	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
-
-	tcsig_set_socket(sk, cs, hop_cc_repair_pkts(sk, state, cwnd_pkts, acked_pkts));
+	tcsig_set_socket(sk, cs,
+			 hop_cc_repair_pkts(sk, state, tcsig_cwnd_pkts(cs), acked_pkts));
 }
 
 static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
@@ -161,9 +159,12 @@ static void tcsig_init(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	cs->net = tcsig_net(sock_net(sk));
-	/* Without CSIG the delay of the whole path is used. */
 	cs->early = !tcsig_open(sk, cs);
 	hop_stack_bound_cwnd(sk);
+	if (!cs->reported && !cs->early) {
+		hop_stack_set_cc(sk, &tcsig_reno);
+		return;
+	}
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
@@ -246,28 +247,42 @@ static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
 	trace_csig_ack(sk, a, cs);
 }
 
-/* @hop: by a hop's delay, not the whole path's */
-static void tcsig_receive_by(struct sock *sk, struct tcsig_sock *cs,
-			     const struct tcsig_ack *a, bool hop)
+static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
+				  const struct tcsig_ack *a)
 {
-	const u32 least_ns = cs->v.least_ns, worst_ns = cs->v.worst_ns;
-	const u64 ref = cs->v.ref;
+	const u32 least_ns = cs->v.least_ns;
 	const u8 stage = cs->v.stage;
 	struct tcsig_params p;
 	bool turned;
 
-	if (hop)
-		tcsig_hop_params(sk, cs, &p);
-	else
-		tcsig_path_params(cs, &p);
+	tcsig_set_params(sk, cs, &p);
 	turned = tcsig_receive(&cs->v, &p, a);
-	if (turned && !hop)
-		cs->jitter_ns = tcsig_jitter_ns(cs->jitter_ns, least_ns, worst_ns, ref);
 	tcsig_end_ack(sk, cs, a, turned);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
-	if (hop)
-		tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
+	tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
+}
+
+/* While no hop reports */
+static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	hop_cc_run_reno(sk, rs, tcsig_limit_bytes_ps(cs));
+	tcsig_follow(&cs->v, (u64)hop_cwnd_pkts(tp) << TCSIG_SHIFT, tcp_in_slow_start(tp));
+	if (hop_round_ended(sk, rs, &cs->v.round_pkts))
+		tcsig_end_round(sk, cs);
+	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
+}
+
+/* Reno goes on from the algorithm's window, and the algorithm from Reno's. */
+static void tcsig_set_hop(struct sock *sk, struct tcsig_sock *cs, bool hop)
+{
+	if (cs->hop == hop)
+		return;
+	WRITE_ONCE(cs->hop, hop);
+	hop_stack_set_ssthresh(sk, hop || cs->v.stage == TCSIG_SEEK ? TCP_INFINITE_SSTHRESH :
+				   tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
@@ -287,13 +302,15 @@ static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
 	/* No rate sample: nothing was delivered. */
 	if (!rs->prior_mstamp)
 		a.prior_pkts = cs->v.round_pkts - 1;
-	tcsig_read(sk, cs, rs, &a);
+	tcsig_set_hop(sk, cs, cs->reported && tcsig_read(sk, cs, rs, &a));
 	if (!READ_ONCE(cs->net->knobs.jump))
 		a.has_free = false;
-	if (cs->hop && tcsig_passes(cs, &a))
-		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, TCSIG_WND_MIN, &a));
+	if (!cs->hop)
+		tcsig_run_reno(sk, cs, rs);
+	else if (tcsig_passes(cs, &a))
+		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, &a));
 	else
-		tcsig_receive_by(sk, cs, &a, cs->hop);
+		tcsig_receive_signals(sk, cs, &a);
 }
 
 /*
@@ -310,27 +327,42 @@ static void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
+/*
+ * The handshake was not complete, or CSIG was chosen after it: the carrier may know the peer now.
+ * Return: false if the connection has fallen back to Reno.
+ */
+static bool tcsig_start(struct sock *sk, struct tcsig_sock *cs)
+{
+	cs->early = !tcsig_open(sk, cs);
+	if (cs->reported)
+		tcsig_note_round(sk, cs);
+	else if (!cs->early)
+		hop_stack_set_cc(sk, &tcsig_reno);
+	return cs->reported || cs->early;
+}
+
+static void tcsig_control(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
+{
+	hop_cc_guard_ack(sk, &cs->reported->guard, rs, tcp_min_rtt(tcp_sk(sk)),
+			 div_u64(cs->reported->estimate.delay_ns, NSEC_PER_USEC));
+	tcsig_apply(sk, cs, inet_csk(sk)->icsk_ca_state, rs->acked_sacked);
+	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
+		tcsig_hold(sk, cs);
+}
+
 static void tcsig_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	cs->busy_us = tp->tcp_mstamp;
-	/*
-	 * The handshake was not complete, or CSIG was chosen after it: the carrier may know the
-	 * peer now. The algorithm continues with its current window.
-	 */
-	if (cs->early && sk->sk_state != TCP_SYN_SENT) {
-		cs->early = !tcsig_open(sk, cs);
-		if (cs->reported)
-			tcsig_note_round(sk, cs);
-	}
+	if (cs->early && sk->sk_state != TCP_SYN_SENT && !tcsig_start(sk, cs))
+		return;
 	tcsig_receive_ack(sk, cs, rs);
 	if (cs->reported)
 		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
-	tcsig_apply(sk, cs, inet_csk(sk)->icsk_ca_state, rs->acked_sacked);
-	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
-		tcsig_hold(sk, cs);
+	if (cs->hop)
+		tcsig_control(sk, cs, rs);
 }
 
 /*
@@ -414,12 +446,17 @@ static void tcsig_lost(struct sock *sk, u8 new_state)
 
 	if (!timeout && inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
-	if (tcsig_has_cut(tp, cs, new_state))
-		return;
-	tcsig_lose(&cs->v, tp->delivered, timeout);
 	/* Retransmissions after a timeout are not delayed. */
 	if (timeout)
 		hop_stack_hurry(sk, 0);
+	if (!cs->hop) {
+		hop_cc_reno_lost(sk, new_state);
+		return;
+	}
+	if (tcsig_has_cut(tp, cs, new_state))
+		return;
+	hop_cc_guard_lose(sk, &cs->reported->guard, tcp_min_rtt(tp));
+	tcsig_lose(&cs->v, tp->delivered, timeout);
 	/*
 	 * If the stack's timer detects the loss, it retransmits before cong_control() runs again.
 	 */
@@ -432,14 +469,18 @@ static void tcsig_calm(struct sock *sk, u8 new_state)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
+	if (!cs->hop)
+		hop_cc_reno_calm(sk);
 	if (new_state == TCP_CA_Open)
 		cs->v.undo_cw = 0;
 }
 
-/* cong_control() uses no ssthresh, so the stack never leaves slow start. */
+/* The algorithm uses no ssthresh, so the stack never leaves slow start while hops report. */
 static u32 tcsig_ssthresh(struct sock *sk)
 {
-	return TCP_INFINITE_SSTHRESH;
+	const struct tcsig_sock *cs = inet_csk_ca(sk);
+
+	return cs->hop ? TCP_INFINITE_SSTHRESH : tcp_reno_ssthresh(sk);
 }
 
 /* The loss was spurious. */
@@ -447,14 +488,14 @@ static u32 tcsig_undo_cwnd(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
+	if (!cs->hop)
+		return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 	tcsig_undo(&cs->v);
-	return hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
+	hop_guard_undo(&cs->reported->guard);
+	return tcsig_cwnd_pkts(cs);
 }
 
-/*
- * ss shows the pacing rate, the delay that is controlled, cw, and enum tcsig_stage, plus 4 if the
- * delay is that of the whole path.
- */
+/* ss shows the pacing rate, max(PD), cw, and enum tcsig_stage, plus 4 while no hop reports. */
 static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
@@ -487,14 +528,14 @@ static struct tcp_congestion_ops tcsig_ops __read_mostly = {
 	HOP_CC_LAW_OPS(tcsig, "csig"),
 };
 
+static struct tcp_congestion_ops tcsig_reno __read_mostly = HOP_CC_RENO("csig-reno");
+
 /* The bounds are only checked here. */
 #define TCSIG_KNOB(name, member, handler, low, high) \
 	HOP_SYSCTL("tcp_csig_" name, 0644, struct tcsig_net, knobs.member, handler, low, high)
 
 static const struct ctl_table tcsig_table[] = {
 	TCSIG_KNOB("target_ns", target_ns, proc_douintvec_minmax,
-		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
-	TCSIG_KNOB("e2e_target_ns", e2e_target_ns, proc_douintvec_minmax,
 		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
 	TCSIG_KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
 	TCSIG_KNOB("idle_rounds", idle_rounds, proc_douintvec_minmax, SYSCTL_ZERO,
@@ -507,11 +548,10 @@ static const struct ctl_table tcsig_table[] = {
 
 static const struct tcsig_knobs tcsig_defaults = {
 	.target_ns = TCSIG_TARGET_DEFAULT_NS,
-	.e2e_target_ns = TCSIG_E2E_TARGET_DEFAULT_NS,
 	.jump = 1,
 	.idle_rounds = TCSIG_IDLE_DEFAULT_ROUNDS,
 };
 
-HOP_CC_MODULE(tcsig);
+HOP_CC_MODULE(tcsig, .reno = &tcsig_reno);
 
 MODULE_DESCRIPTION("Congestion control by CSIG (draft-ravi-ippm-csig-01)");

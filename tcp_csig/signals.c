@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The connection's use of the carrier: it reads the signals of an ACK or, if no hop reports
- * signals, its RTT, and is counted among those that seek free bandwidth.
+ * The connection's use of the carrier: it reads the signals of an ACK, and is counted among those
+ * that seek free bandwidth.
  */
 #include <linux/hash.h>
 #include <hopcc/core/hop_sock.h>
@@ -25,6 +25,7 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 	}
 	cs->reported->flow = flow;
 	cs->reported->view = ctag_flow_view(flow);
+	cs->reported->mean_share_ppm = CSIG_PPM_MAX;
 	return true;
 }
 
@@ -78,6 +79,13 @@ u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 
 /* After this many readings that no hop has changed, no hop of the path reports any more. */
 #define TCSIG_BLANK_MAX		64
+/* Weight of a new report in a mean, 1/32 */
+#define TCSIG_MEAN_SHIFT	5
+
+static u64 tcsig_mean(u64 mean, u64 now)
+{
+	return mean - (mean >> TCSIG_MEAN_SHIFT) + (now >> TCSIG_MEAN_SHIFT);
+}
 
 /* Reads a new signal. Return: true if a hop has written it. */
 static bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
@@ -132,6 +140,7 @@ static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, stru
 		a->share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
 		a->round_share_ppm = reported->shares.round_ppm;
 		a->has_share = true;
+		reported->mean_share_ppm = tcsig_mean(reported->mean_share_ppm, a->share_ppm);
 		reported->shares.least_ppm = min(reported->shares.least_ppm, a->share_ppm);
 	}
 }
@@ -145,12 +154,52 @@ static void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, struct tcs
 		return;
 	a->delay_ns = tcsig_compute(&reported->estimate, r.low, r.high, cs->v.cw, rtt_us);
 	a->has_delay = true;
+	reported->mean_ns = tcsig_mean(reported->mean_ns, a->delay_ns);
 	reported->locator = r.locator;
 }
 
-/* Return: true if hops of the path report signals. */
-static bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
-			    const struct rate_sample *rs, struct tcsig_ack *a)
+/*
+ * Return: true if the port with the least free share is full, its queue is not reported, and a part
+ * of the RTT is not explained: some hops report other types than delays alone. A port without a
+ * queue is full for a moment only, even if the RTT has the queue of the way back.
+ */
+static bool tcsig_lacks_delay(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const struct tcsig_reported *reported = cs->reported;
+
+	return reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM / 2 &&
+	       reported->mean_ns < READ_ONCE(cs->net->knobs.target_ns) / 4 &&
+	       hop_guard_has_doubt(&reported->guard, tcp_min_rtt(tcp_sk(sk)));
+}
+
+/* For an ACK with min(ABW/C): the delay is the RTT's above the minimum if hops lack one. */
+static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs,
+				     struct tcsig_ack *a)
+{
+	struct tcsig_reported *reported = cs->reported;
+	const bool lacks = tcsig_lacks_delay(sk, cs);
+
+	if (lacks && a->rtt_ns) {
+		a->has_delay = true;
+		a->delay_ns = a->path_ns;
+	} else if (!lacks && reported->inferred) {
+		a->has_delay = true;
+		a->delay_ns = reported->estimate.delay_ns;
+	}
+	reported->inferred = lacks;
+}
+
+/**
+ * tcsig_read() - read what an ACK reports about the path
+ * @sk: the socket
+ * @cs: its state; the carrier has a flow
+ * @rs: rate sample of the ACK
+ * @a: result; members that do not describe the path are kept
+ *
+ * Return: true if hops of the path report signals.
+ */
+bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct rate_sample *rs,
+		struct tcsig_ack *a)
 {
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
@@ -161,12 +210,14 @@ static bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
 		tcsig_read_bandwidth(reported, news, a);
 	if (tcsig_needs_free_window(cs, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
-	if (tcsig_uses_rtt(&cs->v) && rs->rtt_us > 0 && !rs->is_ack_delayed) {
+	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
 		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
 	}
 	if (news & BIT(CSIG_PD))
 		tcsig_read_delay(cs, sample_us, a);
+	if (a->has_share)
+		tcsig_infer_delay(sk, cs, a);
 	/*
 	 * Connections that started later are counted now; those that have jumped since were counted
 	 * then.
@@ -175,36 +226,4 @@ static bool tcsig_read_hops(const struct sock *sk, const struct tcsig_sock *cs,
 		a->sharers = max_t(s32, reported->sharers, atomic_read(tcsig_seeking(sk, cs)));
 	reported->hop = reported->hop && reported->blank < TCSIG_BLANK_MAX;
 	return reported->hop && (news & CSIG_NEWS_FED);
-}
-
-/* Uses the RTT above its minimum as the delay. */
-static void tcsig_read_path(const struct sock *sk, const struct rate_sample *rs,
-			    struct tcsig_ack *a)
-{
-	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
-
-	a->has_free = false;
-	a->has_share = false;
-	a->rtt_ns = 0;
-	a->path_ns = 0;
-	a->has_delay = rs->rtt_us > 0 && !rs->is_ack_delayed;
-	if (a->has_delay)
-		a->delay_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
-}
-
-/**
- * tcsig_read() - read what an ACK reports about the path
- * @sk: the socket
- * @cs: its state
- * @rs: rate sample of the ACK
- * @a: result; members that do not describe the path are kept
- */
-void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
-		struct tcsig_ack *a)
-{
-	const bool hop = cs->reported && tcsig_read_hops(sk, cs, rs, a);
-
-	if (!hop)
-		tcsig_read_path(sk, rs, a);
-	WRITE_ONCE(cs->hop, hop);
 }

@@ -16,10 +16,13 @@
  * @count: number of readings so far, by signal
  * @blank: consecutive readings that no hop has changed
  * @hop: a hop of the path reports signals
+ * @inferred: the latest delay is the RTT's, not that of a report
  * @locator: locator of max(PD)
  * @free_kbit_ps: min(ABW)
  * @estimate: estimate of max(PD)
  * @path: choice of paths
+ * @mean_ns: mean of max(PD)
+ * @mean_share_ppm: mean of min(ABW/C)
  * @moved_seq: SND.NXT when a path was left
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
  *	including itself
@@ -31,6 +34,7 @@
  * @gain: tcsig_gain()
  * @burst_limit_pkts: tcsig_burst_limit_pkts()
  * @shares: min(ABW/C) of the round
+ * @guard: the end-to-end window
  */
 struct tcsig_reported {
 	struct hop_cc_memory memory;
@@ -40,10 +44,13 @@ struct tcsig_reported {
 	u8 blank;
 	bool hop;
 	bool seeks;
+	bool inferred;
 	u32 locator;
 	u32 free_kbit_ps;
 	struct tcsig_estimate estimate;
 	struct tcsig_path path;
+	u64 mean_ns;
+	u32 mean_share_ppm;
 	u32 moved_seq;
 	u32 sharers;
 	u64 round_cw;
@@ -52,6 +59,7 @@ struct tcsig_reported {
 	u32 gain;
 	u32 burst_limit_pkts;
 	struct tcsig_shares shares;
+	struct hop_guard guard;
 };
 
 /* Peers that share a counter make jumps smaller than necessary. */
@@ -59,21 +67,19 @@ struct tcsig_reported {
 
 /**
  * struct tcsig_sock - state of a connection; written under the socket lock
- * @reported: latest reports of the carrier; NULL: none, the delay is the path's
+ * @reported: latest reports of the carrier; NULL: the peer has not answered yet
  * @v: state of the algorithm
  * @net: sysctls of the netns
- * @jitter_ns: tcsig_jitter_ns()
  * @init_pkts: the stack's initial window, at most U16_MAX
  * @busy_us: tcp_mstamp of the last ACK, or the end of the hold that follows it
  * @line_mbit: maximum rate of the device, read once per round; 0: not known
- * @hop: the delay is that of a hop, not of the path; dumps read it without the lock
+ * @hop: a hop of the path reports; otherwise Reno owns the window; dumps read it without the lock
  * @early: the carrier does not know yet whether the peer takes part; each ACK looks again
  */
 struct tcsig_sock {
 	struct tcsig_reported *reported;
 	struct tcsig_vars v;
 	struct tcsig_net *net;
-	u32 jitter_ns;
 	u32 busy_us;
 	u32 line_mbit;
 	u16 init_pkts;
@@ -84,7 +90,6 @@ struct tcsig_sock {
 /**
  * struct tcsig_knobs - sysctls of a netns; read without a lock
  * @target_ns: target delay of the bottleneck
- * @e2e_target_ns: target delay of the whole path
  * @jump: jump start
  * @idle_rounds: idle RTTs after which a transfer starts like a new one; 0: an RTO
  * @move_rounds: rounds above the target after which another path is tried; 0: never
@@ -92,7 +97,6 @@ struct tcsig_sock {
  */
 struct tcsig_knobs {
 	unsigned int target_ns;
-	unsigned int e2e_target_ns;
 	u8 jump;
 	unsigned int idle_rounds;
 	unsigned int move_rounds;
@@ -115,7 +119,7 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);
 u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
-void tcsig_read(const struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
+bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a);
 
 #endif /* HOPCC_TCP_CSIG_TCP_CSIG_H */

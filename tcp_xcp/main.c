@@ -74,8 +74,12 @@ static struct txcp_line txcp_line_of(const struct sock *sk, const struct txcp_so
 {
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 
-	return txcp_desire(hop_speed_bytes_ps(xs->speed), xs->speed.limits,
+	struct txcp_line line;
+
+	line = txcp_desire(hop_speed_bytes_ps(xs->speed), xs->speed.limits,
 			   app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
+	line.least_rtt_us = tcp_min_rtt(tcp_sk(sk));
+	return line;
 }
 
 /* Count the demand of the packets that were sent since the last offer. */

@@ -17,6 +17,8 @@
  * throughput below 2^40 bytes/s (8.8 Tbit/s). Values from the network are clamped to these ranges.
  *
  * Deviations:
+ * - Feedback does not raise the window while the RTT is more than twice the minimum: a port
+ *   that does not take part has a queue then. A router of XCP drains its own in a few round trips.
  * - Section 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms, an
  *   error by a factor of 10^6. The code computes feedback * RTT.
  * - Section 4.1's "more restrictive over a round trip": both windows start a round with the same
@@ -215,6 +217,9 @@ static u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line
 	const u64 desired_bytes_ps = min(line->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
 	u64 bytes;
 
+	/* The window would only fill the queue of a port that no router of XCP has. */
+	if (v->rtt_us > (u64)line->least_rtt_us * 2)
+		return 0;
 	/* 2^60 / 2^6 */
 	if (!line->known)
 		return min(v->round_wnd, (XCP_WND_MAX_BYTES << XCP_WND_SHIFT) / XCP_GROWTH_MAX) *

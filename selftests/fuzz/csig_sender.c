@@ -4,32 +4,26 @@
 #include "../../tcp_csig/csig_sender.c"
 
 /* Draw parameters in the ranges of net.hopcc.tcp_csig_*. */
-static struct tcsig_params draw_params(const struct tcsig_vars *v, bool hop)
+static struct tcsig_params draw_params(const struct tcsig_vars *v)
 {
 	const u64 set_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
 	const u32 rtt_us = fuzz_u32();
 	const u64 period_ns = tcsig_period_ns(v->cw, tcsig_hold_rtt_us(fuzz_u32(), rtt_us, set_ns));
 	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns, (u64)rtt_us * NSEC_PER_USEC);
 	const u32 gain = tcsig_gain(rtt_us, set_ns);
-	const u32 jitter_ns = tcsig_jitter_ns(fuzz_range(0, TCSIG_TARGET_MAX_NS), v->least_ns,
-					      v->worst_ns, v->cw);
-	const u64 path_ns = tcsig_e2e_target_ns(set_ns, tcsig_small(v->ref));
 
 	FUZZ_CLAIM(target_ns >= set_ns && target_ns <= 5 * set_ns);
 	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) >= TCSIG_BURST_MIN_PKTS);
 	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) <= HOP_BURST_MAX_PKTS);
-	FUZZ_CLAIM(jitter_ns <= TCSIG_TARGET_MAX_NS);
 	FUZZ_CLAIM(gain >= TCSIG_GAIN_ONE && gain <= TCSIG_GAIN_MAX);
 	FUZZ_CLAIM(gain == tcsig_next_gain(v->round_pkts, rtt_us, set_ns));
 	FUZZ_CLAIM(gain == tcsig_next_gain(gain + v->round_pkts % TCSIG_GAIN_ONE, rtt_us, set_ns));
 	return (struct tcsig_params) {
-		.target_ns = hop ? target_ns : tcsig_jitter_target_ns(path_ns, jitter_ns),
+		.target_ns = target_ns,
 		.ai = hop_wnd_of_ppm(fuzz_range(1000, 100000000)),
 		.gain = gain,
-		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
-		.long_rtt_ns = hop ? tcsig_long_rtt_ns(rtt_us, target_ns) : 0,
+		.long_rtt_ns = tcsig_long_rtt_ns(rtt_us, target_ns),
 		.beta_ppm = fuzz_range(1, HOP_PPM),
-		.hop = hop,
 	};
 }
 
@@ -130,7 +124,7 @@ static void check_quiet(struct tcsig_vars v, const struct tcsig_params *p,
 {
 	if (!tcsig_is_quiet(&v, a, p->target_ns))
 		return;
-	tcsig_receive_quiet(&v, p->least, a);
+	tcsig_receive_quiet(&v, a);
 	FUZZ_CLAIM(v.cw == want->cw && v.ref == want->ref && v.delay_ns == want->delay_ns);
 	FUZZ_CLAIM(v.least_ns == want->least_ns && v.worst_ns == want->worst_ns);
 	FUZZ_CLAIM(v.stage == want->stage && v.cut == want->cut && v.grown == want->grown);
@@ -139,7 +133,7 @@ static void check_quiet(struct tcsig_vars v, const struct tcsig_params *p,
 static bool learn(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
 	const bool uses_free = tcsig_uses_free(v, a);
-	const u64 cw = max(v->cw, p->least);
+	const u64 cw = v->cw;
 	const struct tcsig_vars before = *v;
 	const bool turned = tcsig_receive(v, p, a);
 
@@ -147,7 +141,7 @@ static bool learn(struct tcsig_vars *v, const struct tcsig_params *p, const stru
 		check_unused(before, p, *a, v);
 	check_quiet(before, p, a, v);
 
-	FUZZ_CLAIM(v->cw >= p->least);
+	FUZZ_CLAIM(v->cw >= TCSIG_WND_MIN);
 	/* The window does not grow if the delay is too long or if the window was not the limit. */
 	FUZZ_CLAIM(v->cw <= cw || (a->limited && v->delay_ns <= p->target_ns));
 	return turned;
@@ -163,6 +157,23 @@ static void bound(struct tcsig_vars *v, u64 line)
 	FUZZ_CLAIM(!line || v->cw <= max(line * TCSIG_LINE_RTTS, TCSIG_FLIGHT_PKTS * TCSIG_ONE));
 }
 
+/* The window is Reno's within the algorithm's bounds, and no report of a hop is left. */
+static void follow(struct tcsig_vars *v)
+{
+	const u64 cw = fuzz_u64();
+	const bool slow_start = fuzz_flag();
+	const struct tcsig_vars before = *v;
+
+	tcsig_follow(v, cw, slow_start);
+	FUZZ_CLAIM(v->cw == clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX) && v->ref == v->cw);
+	FUZZ_CLAIM(v->round_pkts == before.round_pkts && !v->delay_ns && !v->worst_ns);
+	FUZZ_CLAIM(v->least_ns == TCSIG_NO_DELAY && !v->cut && !v->guess && !v->grown);
+	FUZZ_CLAIM(v->stage == (slow_start && before.stage == TCSIG_SEEK ? TCSIG_SEEK :
+								       TCSIG_STEADY));
+	tcsig_undo(v);
+	FUZZ_CLAIM(v->cw == v->ref);
+}
+
 static void fuzz_once(void)
 {
 	const u32 line_mbit = fuzz_flag() ? fuzz_u32() : 0;
@@ -171,10 +182,9 @@ static void fuzz_once(void)
 	struct tcsig_path path = {};
 	struct tcsig_params p;
 	struct tcsig_vars v;
-	bool hop = fuzz_flag();
 
 	tcsig_begin(&v, fuzz_u64(), TCSIG_WND_MAX, delivered_pkts);
-	p = draw_params(&v, hop);
+	p = draw_params(&v);
 	while (fuzz_has_more()) {
 		u64 line;
 		u32 least_ns;
@@ -189,9 +199,12 @@ static void fuzz_once(void)
 			tcsig_undo(&v);
 			break;
 		case 2:
-			/* The hops send no more signals, or a sysctl changes. */
-			hop = fuzz_flag();
-			p = draw_params(&v, hop);
+			/* A sysctl changes. */
+			p = draw_params(&v);
+			break;
+		case 3:
+			/* The hops send no more signals. */
+			follow(&v);
 			break;
 		default:
 			least_ns = v.least_ns;
@@ -200,7 +213,6 @@ static void fuzz_once(void)
 		}
 		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);
 		FUZZ_CLAIM(v.stage <= TCSIG_STEADY);
-	FUZZ_CLAIM(v.small == TCSIG_SMALL_UNKNOWN || v.small == tcsig_small(v.ref));
 		check_pace(&v);
 	}
 }

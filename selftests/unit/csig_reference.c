@@ -2,8 +2,8 @@
 /*
  * Test of CSIG's congestion control against a reference in double precision. Each of 2^19 random
  * streams is a connection with its own constants, initial window, ACKs with and without signals,
- * losses and idle times, all of any size. The reference keeps rounds and stages as strings, and
- * computes with doubles.
+ * losses, idle times and windows that Reno had, all of any size. The reference keeps rounds and
+ * stages as strings, and computes with doubles.
  *
  * Claims, after every event:
  *	from the same state, |cw / 2^24 - exact| <= 24 * 2^-24 (two roundings, eight times as much
@@ -24,18 +24,19 @@
 
 #define ONE		((double)TCSIG_ONE)
 #define WND_MAX		((double)TCSIG_WND_MAX_PKTS)
+#define WND_MIN		(TCSIG_WND_MIN / ONE)
 #define EVENTS_MAX	96
 
-static u64 acks, cuts, guesses, held, jumps, scales, losses;
+static u64 acks, cuts, guesses, held, jumps, scales, losses, follows;
 static double worst;
 
 struct reference {
-	double target, ai, beta, gain, least, long_rtt, added;
+	double target, ai, beta, gain, long_rtt, added;
 	double cw, begun, goal, ssthresh, before_loss, delay;
 	double highest;			/* delay of the round, up to 2^32 - 2 */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
-	bool stale, guess, reported, hop;
+	bool stale, guess, reported;
 	u64 since, delivered, jump_at;
 };
 
@@ -64,7 +65,7 @@ static double without_queue(const struct reference *r, double delay, double rtt)
 {
 	double left = r->begun * (1 - (delay - r->target) / fmax(rtt, delay));
 
-	return fmax(fmax(left, fmin(r->begun, 2)), r->least);
+	return fmax(fmax(left, fmin(r->begun, 2)), WND_MIN);
 }
 
 /* The part of the round's first window that a delay leaves. */
@@ -73,12 +74,12 @@ static double cut_to(const struct reference *r, double delay)
 	double md = r->beta * (delay - r->target) / delay;
 
 	if (delay <= r->target)
-		return fmax(r->begun, r->least);
+		return fmax(r->begun, WND_MIN);
 	if (r->begun < 1)
 		md *= fmax(r->begun, 1 / 16.0);
 	if (r->long_rtt)
 		md = fmin(md, 3 * (delay - r->target) / r->long_rtt);
-	return fmax((1 - md) * r->begun, r->least);
+	return fmax((1 - md) * r->begun, WND_MIN);
 }
 
 static void excess(struct reference *r, double delay, double rtt)
@@ -94,7 +95,7 @@ static void excess(struct reference *r, double delay, double rtt)
 	if (r->long_rtt <= 64 * r->target || r->guess)
 		r->cw = fmin(r->cw, cut_to(r, delay));
 	else if (fmin(delay, 0xfffffffeU) > again)
-		r->cw = fmax(r->cw - (cut_to(r, again) - cut_to(r, delay)), r->least);
+		r->cw = fmax(r->cw - (cut_to(r, again) - cut_to(r, delay)), WND_MIN);
 	if (r->guess && rtt) {
 		r->cw = fmin(r->cw, without_queue(r, delay, rtt));
 		guesses++;
@@ -114,8 +115,6 @@ static double part(const struct reference *r, double all)
 {
 	double part;
 
-	if (!r->hop)
-		return all;
 	part = fmin(fmin(all * r->gain, 32768), all * (2 * r->cw + 1) / 32);
 	return r->cw < 1 ? part * r->cw * r->cw : part;
 }
@@ -145,7 +144,7 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
 		r->added = part(r, fmin(r->ai * n, 32768)) / r->cw;
-		r->cw = fmin(r->cw + r->added * (r->hop ? room(r) : 1), WND_MAX);
+		r->cw = fmin(r->cw + r->added * room(r), WND_MAX);
 	}
 }
 
@@ -173,7 +172,7 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 {
 	if (a->acked_pkts && a->prior_pkts >= r->since)
 		end_round(r);
-	r->cw = fmax(r->cw, r->least);
+	r->cw = fmax(r->cw, WND_MIN);
 	if (a->has_delay)
 		r->delay = a->delay_ns;
 	if (a->has_delay && r->delay > r->target)
@@ -294,7 +293,7 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 	reference_ack(r, &a);
 	/* As the sender does. */
 	if (tcsig_is_quiet(v, &a, p->target_ns))
-		tcsig_receive_quiet(v, p->least, &a);
+		tcsig_receive_quiet(v, &a);
 	else
 		tcsig_receive(v, p, &a);
 	acks++;
@@ -320,24 +319,40 @@ static bool loss_event(struct reference *r, struct tcsig_vars *v)
 	return same("undo", r, v);
 }
 
+/* No hop reports any more, or none ever did: the window is Reno's, in the same round. */
+static bool reno_event(struct reference *r, struct tcsig_vars *v)
+{
+	u64 cw = below(4) ? log_uniform(1, 2 * ONE * WND_MAX) : TCSIG_ONE << below(20);
+	bool slow_start = below(2);
+
+	follows++;
+	follow(r, v);
+	tcsig_follow(v, cw, slow_start);
+	r->cw = fmin(fmax(cw / ONE, WND_MIN), WND_MAX);
+	r->begun = r->cw;
+	r->delay = 0;
+	r->highest = 0;
+	r->before_loss = 0;
+	r->round = "plain";
+	if (!slow_start || strcmp(r->stage, "seek"))
+		r->stage = "steady";
+	return same("Reno", r, v) && v->ref == v->cw && !v->delay_ns && !v->undo_cw;
+}
+
 static bool run_stream(void)
 {
 	struct tcsig_params p = {
 		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
 		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, 100000000)),
-		.least = below(2) ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.gain = below(2) ? TCSIG_GAIN_ONE : TCSIG_GAIN_ONE + below(241),
 		.long_rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),
 		.beta_ppm = below(2) ? 500000 : 1 + below(1000000),
-		.hop = below(2),
 	};
 	struct reference r = {
 		.target = p.target_ns,
 		.ai = p.ai / ONE,
-		.least = p.least / ONE,
 		.gain = p.gain / 16.0,
 		.long_rtt = p.long_rtt_ns,
-		.hop = p.hop,
 		.beta = p.beta_ppm / 1e6,
 		.delivered = 1000 + below(1 << 20),
 	};
@@ -353,6 +368,8 @@ static bool run_stream(void)
 			start(&r, &v);
 		else if (what < 4)
 			good = loss_event(&r, &v);
+		else if (what == 4)
+			good = reno_event(&r, &v);
 		else
 			good = ack_event(&r, &v, &p);
 	}
@@ -367,7 +384,8 @@ int main(int argc, char **argv)
 	rng_state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	for (i = 0; i < streams && failures < 5; i++)
 		failures += !run_stream();
-	printf("# %llu streams, %llu ACKs, %llu losses\n", i, acks, losses);
+	printf("# %llu streams, %llu ACKs, %llu losses, %llu windows of Reno\n", i, acks, losses,
+	       follows);
 	printf("# %llu cuts, %llu of them of guesses, %llu times held back\n", cuts, guesses, held);
 	printf("# %llu jumps, %llu times in proportion\n", jumps, scales);
 	printf("# at most %.2f units of 2^-24 off\n", worst);

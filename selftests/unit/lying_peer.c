@@ -79,16 +79,12 @@ static struct tcsig_ack csig_ack(u32 rtt_us, u64 cw, u64 line, u32 *delivered_pk
 
 static struct tcsig_params csig_params(void)
 {
-	const bool hop = below(2);
-
 	return (struct tcsig_params){
 		.target_ns = log_uniform(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
 		.ai = hop_wnd_of_ppm(log_uniform(1000, 100000000)),
-		.least = hop ? TCSIG_WND_MIN : TCSIG_E2E_WND_MIN,
 		.gain = TCSIG_GAIN_ONE + below(TCSIG_GAIN_MAX - TCSIG_GAIN_ONE + 1),
 		.long_rtt_ns = below(2) ? log_uniform(1, 1ULL << 34) : 0,
 		.beta_ppm = log_uniform(1, HOP_PPM),
-		.hop = hop,
 	};
 }
 
@@ -103,7 +99,7 @@ static void lie_to_csig(void)
 
 	tcsig_begin(&v, any(), below(2) ? TCSIG_WND_MAX : any(), delivered_pkts);
 	for (i = 0; i < REPORTS; i++, reports++) {
-		const u64 was = max(v.cw, p.least);
+		const u64 was = max(v.cw, TCSIG_WND_MIN);
 		const struct tcsig_ack a = csig_ack(rtt_us, v.cw, line, &delivered_pkts);
 		/* Slow start adds acknowledged packets; later, each adds at most 16 ai. */
 		const u64 added = (a.acked_pkts * TCSIG_ONE) + 16 * a.acked_pkts * p.ai;

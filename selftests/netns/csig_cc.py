@@ -18,7 +18,9 @@ import hosts
 from hosts import B, Stream, close, connect, sysctl, transfer
 
 TCP_CC_INFO, ONE, MIB = 26, 256, 1 << 20
+# PATH: no hop reports, and the window is Reno's.
 SEEK, JUMP, STEADY, PATH = 0, 1, 2, 4
+EVERYWHERE = {SEEK + PATH, STEADY + PATH}
 tap = hosts.Tap()
 
 
@@ -51,8 +53,8 @@ def refused(knob, value):
 
 
 def see_knobs():
-    bad = (("target_ns", 99), ("target_ns", 1000000001), ("e2e_target_ns", 0), ("jump", 2),
-           ("move_rounds", 1001), ("idle_rounds", 1000001), ("edges", "65536 1"), ("edges", "-1 1"))
+    bad = (("target_ns", 99), ("target_ns", 1000000001), ("jump", 2), ("move_rounds", 1001),
+           ("idle_rounds", 1000001), ("edges", "65536 1"), ("edges", "-1 1"))
     taken = [f"{k}={v}" for k, v in bad if not refused(k, v)]
     tap.claim("knobs refuse what is out of bounds", not taken, " ".join(taken))
     sysctl("a", "hopcc/tcp_csig_edges", "6144 64512 1024 64512")
@@ -89,7 +91,7 @@ def run(what, version=4, total=8 * MIB, wanted=None, **options):
 
 def see_csig():
     for version in (4, 6):
-        # Before the first tag returns, the sender does not know of hops and uses the path delay.
+        # Before the first tag returns, the sender does not know of hops.
         seen = run(f"IPv{version} with CSIG", version, wanted={SEEK + PATH, SEEK, JUMP, STEADY})
         delays = sorted(d for _, d, stage in seen.laws if stage == STEADY)
         tap.claim(f"IPv{version}: the delay is about its target, 100 us",
@@ -97,15 +99,23 @@ def see_csig():
                   f"median {delays and delays[len(delays) // 2]} us of {len(delays)}")
 
 
+def falls_back(what):
+    pair = connect(4, "csig")
+    tap.equal(f"a peer without CSIG, {what}: Reno from the handshake on", hosts.cc_of(pair[0]), "csig-reno")
+    tap.claim(f"a peer without CSIG, {what}: all arrives", transfer([Stream(*pair, 8 * MIB)]))
+    tap.equal(f"a peer without CSIG, {what}: Reno until the end", hosts.cc_of(pair[0]), "csig-reno")
+    close(*pair)
+
+
 def see_without():
-    everywhere = {SEEK + PATH, STEADY + PATH}
     sysctl("b", "hopcc/csig", 0)
-    run("a peer without CSIG", wanted=everywhere)
+    falls_back("asked")
+    falls_back("known")
     sysctl("b", "hopcc/csig", 1)
     sysctl("a", "hopcc/csig_unsupported_s", 0)
     time.sleep(70)
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode pass")
-    run("a path whose hops say nothing", wanted=everywhere)
+    run("a path whose hops say nothing", wanted=EVERYWHERE)
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode update")
     sysctl("a", "hopcc/tcp_csig_jump", 0)
     run("without jump start", wanted={SEEK + PATH, SEEK, STEADY})
@@ -130,21 +140,19 @@ def counted(word):
 
 
 def see_conventional():
-    """With an unlimited target delay, only marks and drops reduce the window."""
-    sysctl("b", "hopcc/csig", 0)
-    sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 1000000000)
+    """Where no hop reports, only marks and drops reduce the window, as in any TCP."""
     for name in ("a", "b"):
         sysctl(name, "ipv4/tcp_ecn", 1)
         sysctl(name, "ipv4/tcp_rmem", "4096 4194304 67108864")
         sysctl(name, "ipv4/tcp_wmem", "4096 4194304 67108864")
     port("wred limit 400k ect min 60k max 60k prob 1", 20)
-    run("marked at 60 kB", total=16 * MIB)
+    run("marked at 60 kB", total=16 * MIB, wanted=EVERYWHERE)
     tap.claim("marks keep the queue from 400 kB, where it is cut off",
               counted("marked") > 10 and counted("(dropped") == 0,
               f"{counted('marked')} marked, {counted('(dropped')} dropped")
     port("bfifo limit 90k", 30)
     before = hosts.snmp("a", "Tcp", "RetransSegs")
-    run("dropped at 90 kB", total=16 * MIB)
+    run("dropped at 90 kB", total=16 * MIB, wanted=EVERYWHERE)
     again = hosts.snmp("a", "Tcp", "RetransSegs") - before
     tap.claim("drops halve the window: 5 % of 11600 packets at most go twice",
               counted("(dropped") > 0 and again < 580, f"{again} sent again")

@@ -366,7 +366,6 @@ def setup():
     for name in ("a", "r", "b"):
         sysctl(name, "hopcc/csig_ports", PORTS)
         sysctl(name, "hopcc/tcp_csig_target_ns", TARGET_NS)
-        sysctl(name, "hopcc/tcp_csig_e2e_target_ns", TARGET_NS)
         sysctl(name, "ipv4/tcp_ecn", 1)
     sysctl("a", "hopcc/csig", 2)
     sysctl("b", "hopcc/csig", 1)
@@ -579,7 +578,7 @@ def see_path():
     sysctl("b", "hopcc/csig", 0)
     with Load((6, "csig")) as load:
         load.run(0.5)
-        finds("a", "the peer's carrier off", ("path", f"csig to {B[6]}", "did not answer"), load=load)
+        finds("a", "the peer's carrier off", ("reno", f"csig-reno to {B[6]}", "did not answer"), load=load)
     sysctl("b", "hopcc/csig", 1)
 
 

@@ -8,7 +8,6 @@ ACKs negotiate XCP and CSIG, and segments of TCP negotiate telemetry. Prints TAP
 Needs root, nft and the modules; changes nothing outside its own network namespaces.
 """
 import socket
-import struct
 import sys
 import time
 
@@ -20,8 +19,6 @@ MB = 1 << 20
 # By congestion control: its carrier; the counters of headers on or beside data, and of questions.
 CARRIERS = {"xcp": ("xcp", "out_data", "out_syn"), "hpccpp": ("int", "out_probe", "out_handshake"),
             "csig": ("csig", "out_tag", "out_handshake")}
-# csig without CSIG goes by the path's delay, and keeps its name: cwnd_gain is 4 and more.
-TCP_CC_INFO, ONE, PATH = 26, 256, 4
 # Reductions of the window that TCP took back.
 UNDO = ("TCPDSACKUndo", "TCPFullUndo", "TCPPartialUndo", "TCPLossUndo")
 
@@ -58,14 +55,6 @@ def setup(cc):
         sysctl(name, "hopcc/csig", 2)
 
 
-def falls_to(sock, cc):
-    """Nothing is negotiated: does the connection do without?"""
-    if cc != "csig":
-        return hosts.cc_of(sock) == cc + "-reno"
-    info = sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20)
-    return hosts.cc_of(sock) == cc and struct.unpack_from("I", info, 16)[0] // ONE >= PATH
-
-
 def choose(sock, cc):
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, cc.encode())
 
@@ -86,7 +75,8 @@ class Run:
         if prepare:
             prepare(source)
         self.exact = transfer([Stream(source, sink, total)], meanwhile=meanwhile)
-        self.name, self.fell = hosts.cc_of(source), falls_to(source, cc)
+        self.name = hosts.cc_of(source)
+        self.fell = self.name == cc + "-reno"
         self.got = since(sender, before, carrier)
         self.undone = sum(netstat(sender, name) for name in UNDO) - undone
         self.retrans = hosts.retrans_of(source)

@@ -783,8 +783,6 @@ def main():
     repaired_tail(tun)
     lost_repair(tun, 0)
     lost_repair(tun, 2)
-    with open("/proc/sys/net/hopcc/tcp_csig_e2e_target_ns", "w", encoding="ascii") as file:
-        file.write("100000000")
     one_timeout(tun, "csig")
     repaired_tail(tun, "csig", 0)
     both_ways(tun)

@@ -147,7 +147,6 @@ def main():
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", RATE_MBIT)
     sysctl("a", "hopcc/tcp_ldcp_rate_mbit", RATE_MBIT // 8)
     sysctl("a", "hopcc/tcp_ldcp_rtt_us", int(RTT_S * 1e6))
-    sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 20000000)
     for cc in CONGESTION_CONTROLS:
         refused(wire, cc)
         probed(wire, cc)

@@ -216,7 +216,6 @@ def main():
             sysctl(name, f"ipv4/tcp_{knob}", "4096 4194304 67108864")
         sysctl(name, "hopcc/csig_ports", "tap0")
     sysctl("a", "hopcc/tcp_hpccpp_rate_mbit", RATE_BYTES_PS * 8 // 1000000)
-    sysctl("a", "hopcc/tcp_csig_e2e_target_ns", 20000000)
     sysctl("a", "hopcc/csig", 2)
     sysctl("b", "hopcc/csig", 1)
     by_timer(wire, "hpccpp", 50, hpccpp)

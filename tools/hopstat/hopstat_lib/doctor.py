@@ -181,6 +181,9 @@ def why_reno(flow: Row, peer: str) -> Reason:
         return why_no_ecn(flow, peer)
     if base == "xcp":
         return why_xcp_reno(flow, peer)
+    if base == "csig":
+        return (f"{peer} did not answer CSIG's option{held('csig')}",
+                f"on {peer}: modprobe net_csig_tag; sysctl net.hopcc.csig=1 net.hopcc.csig_ports=DEVICE")
     reasons = resets("int", 254)
     if reasons:
         return reasons[0]
@@ -194,7 +197,8 @@ def check_reno(host: Host) -> Iterator[Row]:
     """Yield one finding for all connections of a congestion control to a peer."""
     seen: dict[tuple[str, str], list[Row]] = {}
     for flow in host.flows:
-        if flow["cc"] != flow["base"] and flow["base"] in MODULES and has_carrier(flow["base"]):
+        if flow["cc"] != flow["base"] and flow["base"] in MODULES and has_carrier(flow["base"]) and \
+                (flow["base"] != "csig" or host.may_tag(flow["index"])):
             seen.setdefault((flow["cc"], host_of(flow["peer"])), []).append(flow)
     for (cc, peer), group in sorted(seen.items()):
         cause, command = why_reno(group[0], peer)
@@ -206,30 +210,25 @@ def why_path(host: Host, flow: Row) -> Reason:
     peer = host_of(flow["peer"])
     if host.csig is None:
         return "only root can see whether the peer, the path or its hops are the reason", "sudo hopstat doctor"
-    path, has_signals = host.csig.get((flow["local"], flow["peer"]), ("", False))
+    path = host.csig.get((flow["local"], flow["peer"]), "")
     if path == "stripped":
         return (f"a device on the path{first_router(peer)} removes the tags, or drops packets that have one; "
                 f"tags are tried again every {number('hopcc/csig_retry_s')} s (net.hopcc.csig_retry_s)",
                 "on each router of the path: modprobe net_csig_tag; sysctl net.hopcc.csig_ports=DEVICES")
-    if has_signals:
-        return "no hop of the path writes to the tags", "on each port: tc qdisc add dev PORT root csig"
-    return (f"{peer} did not answer CSIG's option{held('csig')}",
-            f"on {peer}: modprobe net_csig_tag; sysctl net.hopcc.csig=1 net.hopcc.csig_ports=DEVICE")
+    return "no hop of the path writes to the tags", "on each port: tc qdisc add dev PORT root csig"
 
 
 def check_path(host: Host) -> Iterator[Row]:
-    """Yield the paths without signals: the stage that ss shows, since csig has no second name for that
-    state. Connections whose device or carrier is misconfigured are left to the other checks."""
+    """Yield the paths without signals, by the stage that ss shows: csig keeps its name there. Connections whose
+    device or carrier is misconfigured are left to the other checks."""
     seen: dict[str, Row] = {}
     for flow in host.csig_flows():
-        if flow["index"] in host.stripping():
-            continue
-        if stage(flow) & flows.PATH_STAGE and flow["acked_bytes"] >= SETTLED_BYTES and \
-                host.is_trusted(flow["index"]) and has_carrier("csig"):
+        if flow["cc"] == "csig" and stage(flow) & flows.PATH_STAGE and flow["acked_bytes"] >= SETTLED_BYTES and \
+                host.may_tag(flow["index"]) and has_carrier("csig"):
             seen.setdefault(host_of(flow["peer"]), flow)
     for peer, flow in sorted(seen.items()):
         cause, command = why_path(host, flow)
-        yield finding("path", f"csig to {peer}", f"csig uses the delay of the whole path only: {cause}", command)
+        yield finding("path", f"csig to {peer}", f"csig is as Reno, because no hop reports: {cause}", command)
 
 
 CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (

@@ -21,15 +21,15 @@ STARVED_TARGETS, STARVED_TIMES = 5, 5
 OWN_QUEUE = "fq_codel limit 10000 target 500us interval 10ms"
 
 
-def target_ns(flow: Row) -> int:
-    """Return the target delay of a csig connection."""
-    knob = "e2e_target_ns" if stage(flow) & flows.PATH_STAGE else "target_ns"
-    return number("hopcc/tcp_csig_" + knob, 10000)
+def uses_reports(flow: Row) -> bool:
+    """True if hops report to this connection of csig; without reports it is Reno."""
+    return bool(flow["cc"] == "csig" and not stage(flow) & flows.PATH_STAGE)
 
 
 def is_starved(flow: Row, other: Row) -> bool:
     delay_ns = flow["bbr"][1] * 1000 if flow["bbr"] else 0
-    return bool(delay_ns > STARVED_TARGETS * target_ns(flow) and is_far_slower(flow, other))
+    target_ns = number("hopcc/tcp_csig_target_ns", 10000)
+    return bool(delay_ns > STARVED_TARGETS * target_ns and is_far_slower(flow, other))
 
 
 def is_far_slower(flow: Row, other: Row) -> bool:
@@ -42,7 +42,7 @@ def starved(host: Host, compare: Callable[[Row, Row], bool]) -> dict[int, set[st
     found: dict[int, set[str]] = {}
     for flow in busy:
         others = {o["cc"] for o in busy if o["cc"] != "csig" and o["index"] == flow["index"] and
-                  compare(flow, o)} if flow["cc"] == "csig" else ()
+                  compare(flow, o)} if uses_reports(flow) else ()
         if others:
             found.setdefault(flow["index"], set()).update(others)
     return found

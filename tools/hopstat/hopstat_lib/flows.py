@@ -38,7 +38,7 @@ ENDED_NS = 1000000000
 
 # The fields of hopcc's congestion controls in their own words, which ss cannot print.
 STAGES = {"ldcp": ("first RTT", "fast", "stable"), "csig": ("seek", "jump", "steady")}
-# tcp_csig adds this to the stage where no hop of the path writes tags.
+# tcp_csig adds this to the stage while no hop of the path reports: the window is Reno's.
 PATH_STAGE = 4
 
 COLUMNS = ("system", "cc", "local", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps",
@@ -240,7 +240,7 @@ def stage_of(cc: str, number: int) -> str:
     if not names:
         return str(number)
     name = names[number % PATH_STAGE] if number % PATH_STAGE < len(names) else str(number)
-    return name + (", by the path's delay" if cc == "csig" and number & PATH_STAGE else "")
+    return name + (", as Reno" if cc == "csig" and number & PATH_STAGE else "")
 
 
 def own_words(cc: str, known: Row) -> Row:

@@ -133,11 +133,10 @@ def first_router(peer: str) -> str:
     return f" (the first router is {router})" if router else ""
 
 
-def read_csig() -> dict[Ends, tuple[str, bool]] | None:
-    """Return {(local, peer): (path, has signals)} of the CSIG carrier; None without root."""
+def read_csig() -> dict[Ends, str] | None:
+    """Return {(local, peer): path} of the CSIG carrier; None without root."""
     try:
-        return {(local, peer): (path, bool(signals))
-                for local, peer, path, signals in flows.csig_flows()}
+        return {(local, peer): path for local, peer, path, _ in flows.csig_flows()}
     except OSError:
         return None
 
@@ -233,8 +232,12 @@ class Host:
         return {index for (index, _), (mode, _) in self.csig_configs.items() if mode}
 
     def csig_flows(self) -> list[Row]:
-        """Return the csig connections whose packets leave by an Ethernet device."""
-        return [f for f in self.flows if f["cc"] == "csig" and self.is_ethernet(f["index"])]
+        """Return the connections that chose csig and whose packets leave by an Ethernet device."""
+        return [f for f in self.flows if f["base"] == "csig" and self.is_ethernet(f["index"])]
+
+    def may_tag(self, index: int) -> bool:
+        """True if packets with tags may leave by this device."""
+        return self.is_trusted(index) and index not in self.stripping()
 
 
 def stage(flow: Row) -> int:

@@ -80,7 +80,7 @@ def verdict(flow: Row, found: list[Row]) -> str:
     if flow["cc"] != base:
         return f"this connection is Reno because {reasons[0] if reasons else 'it fell back'}"
     if base == "csig" and state.stage(flow) & flows.PATH_STAGE:
-        return f"this connection uses the path's delay only{', because ' + reasons[0] if reasons else ''}"
+        return f"no hop reports, and this connection is as Reno{', because ' + reasons[0] if reasons else ''}"
     return f"this connection uses {base}"
 
 

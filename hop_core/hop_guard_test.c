@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tests of the guard: a connection's life, round trip by round trip. For the kernel and the host. */
+/* Tests of the guard: a connection's life, by round trips. For the kernel and the host. */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The guard: an end-to-end window that closes, grows and opens for any ACKs and losses. */
 #include "fuzz.h"
+#include <linux/bits.h>
 #include <hopcc/lib/hop_guard.h>
 
-#define PKTS_MAX	(1U << 20)
+#define PKTS_MAX	BIT(20)
 
 static void check_state(const struct hop_guard *g)
 {
@@ -37,7 +38,7 @@ static void receive_ack(struct hop_guard *g, u32 least_us, bool explained)
 	FUZZ_CLAIM(g->wnd_pkts >= before.wnd_pkts);
 	FUZZ_CLAIM(g->wnd_pkts <= wnd_pkts || (a.limited && g->wnd_pkts - wnd_pkts == 1));
 	FUZZ_CLAIM(a.limited || g->acked_pkts == before.acked_pkts);
-	/* A round with a doubt ends the wait, and the doubling. */
+	/* A round with an unexplained delay starts the wait again, and the window doubles no more. */
 	if (a.round && hop_guard_has_doubt(&before, least_us))
 		FUZZ_CLAIM(!g->clean_rounds && g->wnd_pkts - before.wnd_pkts <= 1);
 	FUZZ_CLAIM(g->wait_rounds == before.wait_rounds ||

@@ -13,7 +13,7 @@ import time
 import hosts
 from csig_tag import MIB, Since, knob, setup
 from hosts import Stream, close, connect, run, sysctl, transfer
-from late_choice import falls_to
+from late_choice import uses_reports
 from xcp_firewall import nft
 
 tap = hosts.Tap()
@@ -76,14 +76,14 @@ def check(what, lose, act, server_first):
         pair[1].sendall(b"?")
         time.sleep(0.1)
     good = transfer([Stream(*pair, 2 * MIB)])
-    path = falls_to(pair[0], "csig")
+    reports = uses_reports(pair[0], "csig")
     got = {name: since(name) for name in "ab"}
     close(*pair)
     a, b = got["a"], got["b"]
     tap.claim(f"{what}: whole, tags are sent and reflected, csig follows the hop's delay",
-              good and not path and a.get("peer_supported") == b.get("peer_supported") == 1 and
+              good and reports and a.get("peer_supported") == b.get("peer_supported") == 1 and
               a.get("out_tag", 0) > 1000 and a.get("in_value", 0) > 20 and
-              not a.get("path_stripped"), f"whole {good}, by path {path}, {got}")
+              not a.get("path_stripped"), f"whole {good}, reports {reports}, {got}")
     run("tc -n r qdisc del dev r-a root", check=False)
     # A destination that may have lost a SYN because of the option is avoided for 15 s.
     time.sleep(31)

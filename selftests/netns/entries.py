@@ -16,7 +16,7 @@ import time
 
 import hosts
 from hosts import A, B, Stream, connect, counts, netstat, run, since, sysctl, transfer
-from late_choice import CARRIERS, falls_to, setup
+from late_choice import CARRIERS, falls_to, setup, uses_reports
 
 MB = 1 << 20
 TCP_FASTOPEN_CONNECT = 30
@@ -33,7 +33,7 @@ def begin(cc):
 def settled(cc, ends, before):
     """Return what both ends' carriers counted, and whether it is one negotiation that succeeded."""
     carrier, data, _ = CARRIERS[cc]
-    good, got = not any(falls_to(sock, cc) for sock in ends), {}
+    good, got = all(uses_reports(sock, cc) for sock in ends), {}
     for name in "ab":
         new = since(name, before[name], carrier)
         got[name] = [new.get(key, 0) for key in ("peer_supported", "peer_unsupported", "icmp_refused", data)]

@@ -1,10 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """LDCP packet by packet: the ACKs and ECE marks of the receiver, and, at the sender, the ECN field
-of each packet, cw after each ACK, and the times at which packets leave. Also tests timeouts and
-repaired tails of csig.
-Prints TAP. Needs root and the modules tcp_ldcp and tcp_csig; changes nothing outside its own
-network namespace.
+of each packet, cw after each ACK, and the times at which packets leave. Prints TAP. Needs root and
+tcp_ldcp; changes nothing outside its own network namespace.
 
     the stack under test [tun0] ---- this script, the other end of TCP
 """
@@ -585,25 +583,25 @@ def timeouts(tun, mark):
     s.close()
 
 
-def one_timeout(tun, cc="ldcp"):
+def one_timeout(tun):
     """The window is one packet after a timeout, also if a mark has reduced it before."""
     for mark in (False, True):
-        s = Sender(tun, 4, 41510 + mark, rtt_ms=5, cc=cc)
+        s = Sender(tun, 4, 41510 + mark, rtt_ms=5)
         s.steady()
         s.ack(1, mark)
         while not retransmits(s.sock) and s.wait():
             pass
-        claim(f"{cc}: a timeout {'after a mark' if mark else 'alone'}: cw = 1",
+        claim(f"a timeout {'after a mark' if mark else 'alone'}: cw = 1",
               (retransmits(s.sock), law(s.sock)[0], cwnd(s.sock)), (1, CW_ONE, 1))
         claim("an ACK of what was repeated: no burst", len(segments(s.ack(1))),
               lambda got: 1 <= got <= 3)
         s.close()
 
 
-def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
+def repaired_tail(tun):
     """A loss probe repairs a lost tail: the window is halved once, also with ECE on the ACK."""
     for ece in (False, True):
-        s = Sender(tun, 4, 41520 + ece, rtt_ms=4, cc=cc)
+        s = Sender(tun, 4, 41520 + ece, rtt_ms=4)
         s.send(40)
         time.sleep(0.004)
         for _ in range(40):
@@ -615,8 +613,8 @@ def repaired_tail(tun, cc="ldcp", mark_pkts=0.5):
         s.ack(1)
         s.send(2)
         s.ack(1, ece)
-        want = before / 2 - ece * mark_pkts * CW_ONE
-        claim(f"{cc}: an ACK beyond it, ECE = {int(ece)}: one half, and {mark_pkts} for the mark",
+        want = before / 2 - ece * CW_ONE / 2
+        claim(f"an ACK beyond it, ECE = {int(ece)}: one half, and 0.5 for the mark",
               law(s.sock)[0], lambda got, want=want: abs(got - want) <= 2)
         s.close()
 
@@ -783,8 +781,6 @@ def main():
     repaired_tail(tun)
     lost_repair(tun, 0)
     lost_repair(tun, 2)
-    one_timeout(tun, "csig")
-    repaired_tail(tun, "csig", 0)
     both_ways(tun)
     narrower(tun)
     clocked(tun)

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """All packets of a burst but the last are lost, and the stack's timer detects that. The test checks
-the packets that leave before the congestion control is called. Prints TAP. Needs root and
-tcp_hpccpp, tcp_xcp and tcp_csig; changes nothing outside its own network namespaces.
+the packets that leave before the congestion control is called. Also tests timeouts and repaired
+tails of csig. Prints TAP. Needs root and tcp_hpccpp, tcp_xcp and tcp_csig; changes nothing outside
+its own network namespaces.
 
     a [tap0] ---- script, 5 ms there and back ---- [tap0] b
 """
@@ -20,6 +21,9 @@ RTT_S, RATE_BYTES_PS = 0.005, 51360000      # 240 packets of 1070 bytes per RTT
 MSS, DSCP_PROBE = 1000, 27
 ETHERNET_BYTES, IPV4 = 14, b"\x08\x00"
 TCP_MAXSEG, SO_MAX_PACING_RATE = 2, 47
+# csig's stage, in ss cwnd_gain: so much more while no hop reports
+TCP_CC_INFO, ONE, NO_REPORT = 26, 256, 4
+IP_BYTES, CE = 20, 3
 
 tap = hosts.Tap()
 
@@ -155,10 +159,82 @@ def xcp(flow, cwnd, pace):
               f"{counts}; window {cwnd}, {flow.cwnd()} then")
 
 
+def stage(sock):
+    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20), 16)[0] // ONE
+
+
 def csig(flow, cwnd, _pace):
-    counts = counts_of(flow)
-    tap.claim("csig: the timer repairs one, then two leave for each that arrived",
-              cwnd > 100 and counts == [1, 2, 4, 8, 16], f"{counts}; window {cwnd}")
+    reports, counts = stage(flow.sock) < NO_REPORT, counts_of(flow)
+    tap.claim("csig with reports: the timer repairs one, then two leave for each that arrived",
+              reports and cwnd > 100 and counts == [1, 2, 4, 8, 16], f"{reports}, {counts}; window {cwnd}")
+
+
+def csig_window(sock):
+    """Return csig's window in 1/256 packets."""
+    return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20), 12)[0]
+
+
+def mark(frame, from_a):
+    """Mark the frame with CE if it has data."""
+    if not from_a or not segment(frame)[1]:
+        return [(0, frame)]
+    at = frame.find(b"\x08\x00\x45", 12) + 2
+    head = bytearray(frame[at:at + IP_BYTES])
+    head[1] |= CE
+    head[10:12] = b"\0\0"
+    total = sum(struct.unpack("!10H", head))
+    head[10:12] = struct.pack("!H", ~(total + (total >> 16)) & 0xffff)
+    return [(0, frame[:at] + head + frame[at + IP_BYTES:])]
+
+
+def one_timeout(wire):
+    """csig's window is one packet after a timeout, also if a mark has reduced it before."""
+    for marked in (False, True):
+        flow = Flow(wire, "csig")
+        flow.warm_up()
+        before, timeouts = csig_window(flow.sock), hosts.netstat("a", "TCPTimeouts")
+        if marked:
+            wire.rewrite = mark
+            flow.sock.send(bytes(10 * MSS))
+            flow.run(1.2 * RTT_S)
+            wire.rewrite = hop
+        reduced = csig_window(flow.sock)
+        wire.drop = lambda frame: segment(frame)[1] > 0
+        flow.sock.send(bytes(10 * MSS))
+        for _ in range(1000):
+            if hosts.netstat("a", "TCPTimeouts") > timeouts:
+                break
+            flow.run(RTT_S / 4)
+        tap.claim(f"csig: a timeout {'after a mark' if marked else 'alone'}: one packet",
+                  stage(flow.sock) < NO_REPORT and (reduced < before * 0.6) == marked and
+                  (csig_window(flow.sock), flow.cwnd()) == (ONE, 1),
+                  f"{before}, {reduced}, {csig_window(flow.sock)}, cwnd {flow.cwnd()}")
+        flow.close()
+
+
+def repaired_tail(wire):
+    """A loss probe repairs a lost tail: csig's window is halved once, also with ECE on the ACK."""
+    for marked in (False, True):
+        flow = Flow(wire, "csig")
+        flow.warm_up()
+        mss = flow.info("I", 16)
+        flow.first = flow.highest = None
+        flow.repairs, flow.lose, flow.keep = [], 10 * mss, -1
+        wire.drop = lambda frame, flow=flow: flow.see(frame) and flow.highest == 9 * mss
+        flow.sock.send(bytes(10 * mss))
+        while not flow.repairs:
+            flow.run(RTT_S / 4)
+        flow.run(1.2 * RTT_S)
+        before = csig_window(flow.sock)
+        wire.rewrite = mark if marked else hop
+        flow.sock.send(bytes(2 * mss))
+        flow.run(1.2 * RTT_S)
+        wire.rewrite = hop
+        after = csig_window(flow.sock)
+        tap.claim(f"csig: an ACK beyond a repaired tail, ECE = {int(marked)}: one half",
+                  stage(flow.sock) < NO_REPORT and len(flow.repairs) == 1 and abs(after - before / 2) <= 2,
+                  f"{len(flow.repairs)} repairs, {before}, {after}")
+        flow.close()
 
 
 def full(wire, cc):
@@ -220,8 +296,17 @@ def main():
     sysctl("b", "hopcc/csig", 1)
     by_timer(wire, "hpccpp", 50, hpccpp)
     by_timer(wire, "xcp", 18, xcp)
+    # A hop that reports: a's own port
+    hosts.run("tc -n a qdisc replace dev tap0 root csig rate 1gbit overhead 24")
     by_timer(wire, "csig", 50, csig)
     full(wire, "csig")
+    for name in ("a", "b"):
+        sysctl(name, "ipv4/tcp_ecn", 1)
+    one_timeout(wire)
+    repaired_tail(wire)
+    for name in ("a", "b"):
+        sysctl(name, "ipv4/tcp_ecn", 2)
+    hosts.run("tc -n a qdisc del dev tap0 root")
     full(wire, "hpccpp")
     without_answers(wire)
     wire.close()

@@ -167,8 +167,7 @@ def scope_goes(cc):
     got = hosts.since("a", before, HEADERS[cc][0])
     tap.equal(f"{cc}, the key of the connection's entry changes: it falls back and goes on",
               (exact, headers, cc_of(source), before["flows"], got["flows"], got["peer_unsupported"]),
-              # hpccpp runs Reno by itself.
-              (True, 0, "xcp-reno" if cc == "xcp" else cc, 1, -1, 0))
+              (True, 0, cc + "-reno", 1, -1, 0))
     hosts.close(*pair)
     time.sleep(IDLE_S)
 

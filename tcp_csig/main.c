@@ -43,10 +43,12 @@ static void tcsig_find_period(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
 	const u32 target_ns = READ_ONCE(cs->net->knobs.target_ns);
+	const u64 period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
 
-	reported->period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
+	reported->target_ns = tcsig_hop_target_ns(target_ns, period_ns,
+						  (u64)reported->round_rtt_us * NSEC_PER_USEC);
 	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us, target_ns);
-	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, reported->period_ns);
+	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, period_ns);
 	reported->round_cw = 0;
 }
 
@@ -54,18 +56,15 @@ static void tcsig_set_params(const struct sock *sk, const struct tcsig_sock *cs,
 			     struct tcsig_params *p)
 {
 	struct tcsig_reported *reported = cs->reported;
-	const struct tcsig_knobs *k = &cs->net->knobs;
-	u64 target_ns;
 
 	if (reported->round_cw)
 		tcsig_find_period(cs);
-	target_ns = tcsig_hop_target_ns(READ_ONCE(k->target_ns), reported->period_ns,
-					(u64)reported->round_rtt_us * NSEC_PER_USEC);
 	*p = (struct tcsig_params){
-		.target_ns = target_ns,
+		.target_ns = reported->target_ns,
 		.ai = TCSIG_AI,
 		.gain = reported->gain,
-		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3, target_ns),
+		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3,
+						 reported->target_ns),
 		.beta_ppm = TCSIG_BETA_PPM,
 	};
 }
@@ -243,7 +242,8 @@ static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
 {
 	if (turned)
 		tcsig_end_round(sk, cs);
-	tcsig_bound(&cs->v, tcsig_line(sk, cs, tcp_sk(sk)->srtt_us >> 3));
+	if (cs->line_mbit)
+		tcsig_bound(&cs->v, tcsig_line(sk, cs, tcp_sk(sk)->srtt_us >> 3));
 	trace_csig_ack(sk, a, cs);
 }
 

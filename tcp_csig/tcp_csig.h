@@ -27,10 +27,10 @@
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
  *	including itself
  * @seeks: the connection is counted among them
- * @round_cw: window at the end of the last round, as long as @period_ns and @gain are those of an
+ * @round_cw: window at the end of the last round, as long as @target_ns and @gain are those of an
  *	earlier one; otherwise 0
  * @round_rtt_us: RTT that it referred to
- * @period_ns: tcsig_period_ns()
+ * @target_ns: tcsig_hop_target_ns()
  * @gain: tcsig_gain()
  * @burst_limit_pkts: tcsig_burst_limit_pkts()
  * @shares: min(ABW/C) of the round
@@ -54,7 +54,7 @@ struct tcsig_reported {
 	u32 moved_seq;
 	u32 sharers;
 	u64 round_cw;
-	u64 period_ns;
+	u64 target_ns;
 	u32 round_rtt_us;
 	u32 gain;
 	u32 burst_limit_pkts;

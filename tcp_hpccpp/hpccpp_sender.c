@@ -224,25 +224,6 @@ u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes)
 		       HOP_BURST_MAX_PKTS);
 }
 
-/**
- * hpccpp_path_is_free() - check if all ports are used to less than half of the target
- * @v: state of the algorithm; U is 1 before the first answer
- * @p: its parameters
- *
- * Return: true if there is room for larger bursts.
- */
-static bool hpccpp_path_is_free(const struct hpcc_vars *v, const struct hpcc_params *p)
-{
-	return v->u < p->eta / 2;
-}
-
-enum hop_path hpccpp_path(const struct hpcc_vars *v, const struct hpcc_params *p)
-{
-	if (!hpccpp_path_is_free(v, p))
-		return HOP_PATH_BUSY;
-	return hpcc_wnd_bytes(v) < p->wnd_max_bytes ? HOP_PATH_FREE : HOP_PATH_IDLE;
-}
-
 u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, u64 now_ns)
 {
 	if (s->peer != peer || now_ns - s->last_ns > t_ns)

@@ -247,7 +247,7 @@ u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes);
 
 /**
  * hpccpp_path() - get what the ports have reported of the path
- * @v: state of the algorithm
+ * @v: state of the algorithm; U is 1 before the first answer
  * @p: its parameters
  *
  * While an incast ends, U is low and smoothed RTTs are still long, but the window is small.
@@ -255,7 +255,12 @@ u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes);
  * Return: HOP_PATH_IDLE if all ports are used to less than half of the target with the largest
  * window.
  */
-enum hop_path hpccpp_path(const struct hpcc_vars *v, const struct hpcc_params *p);
+static inline enum hop_path hpccpp_path(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	if (v->u >= p->eta / 2)
+		return HOP_PATH_BUSY;
+	return hpcc_wnd_bytes(v) < p->wnd_max_bytes ? HOP_PATH_FREE : HOP_PATH_IDLE;
+}
 
 /**
  * struct hpccpp_start - flows that started to a peer; protected by a lock of the netns

@@ -705,11 +705,11 @@ static void free_path_test(struct kunit *test)
 	struct hpcc_vars v;
 
 	hpcc_start(&v, &params);
-	KUNIT_EXPECT_FALSE(test, hpccpp_path_is_free(&v, &params));
+	KUNIT_EXPECT_EQ(test, hpccpp_path(&v, &params), HOP_PATH_BUSY);
 	v.u = params.eta / 2;
-	KUNIT_EXPECT_FALSE(test, hpccpp_path_is_free(&v, &params));
+	KUNIT_EXPECT_EQ(test, hpccpp_path(&v, &params), HOP_PATH_BUSY);
 	v.u = params.eta / 2 - 1;
-	KUNIT_EXPECT_TRUE(test, hpccpp_path_is_free(&v, &params));
+	KUNIT_EXPECT_NE(test, hpccpp_path(&v, &params), HOP_PATH_BUSY);
 }
 
 /* An incast that has just ended: U is low, but so is W. */

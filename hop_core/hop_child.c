@@ -173,26 +173,6 @@ int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdi
 }
 EXPORT_SYMBOL_GPL(hop_child_enqueue_list);
 
-/**
- * hop_child_enqueue_segments() - segment a GSO packet and enqueue the segments in the child
- * @skb: the GSO packet
- * @sch: the wrapper
- * @to_free: list of the packets that were dropped
- *
- * Context: under the qdisc's lock.
- * Return: like hop_child_enqueue_list().
- */
-int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-			       struct sk_buff **to_free)
-{
-	const netdev_features_t features = netif_skb_features(skb);
-
-	hop_assert_qdisc_lock(sch);
-	return hop_child_enqueue_list(skb, skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK), sch,
-				      to_free);
-}
-EXPORT_SYMBOL_GPL(hop_child_enqueue_segments);
-
 static int hop_child_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
 			   struct Qdisc **old, struct netlink_ext_ack *extack)
 {

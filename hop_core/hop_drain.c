@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The rate of a port; see hopcc/lib/hop_drain.h. */
 
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <hopcc/lib/hop_drain.h>
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Quoted packets of ICMP errors; see hopcc/lib/hop_quoted.h. */
 
+#include <linux/icmpv6.h>
+#include <linux/ip.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <hopcc/lib/hop_quoted.h>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The ring of a driver; see hopcc/lib/hop_ring.h. */
 
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <hopcc/lib/hop_ring.h>
 

@@ -2,7 +2,10 @@
 /* Sysctls of a network namespace; see hopcc/lib/hop_sysctl.h. */
 
 #include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
 #include <hopcc/lib/hop_sysctl.h>
+#include <hopcc/lib/hop_trust.h>
 
 /* sysctl(8) shows only EINVAL: write to the kernel's log what may be typed. */
 static void hop_sysctl_explain(const struct ctl_table *table)

@@ -7,7 +7,6 @@
  * still match; the chains of a bridge do not, so a frame that will pass them gets no tag.
  * Segmentation copies the tag as a part of the frame's header.
  */
-#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/lib/hop_device.h>

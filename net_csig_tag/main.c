@@ -25,7 +25,6 @@
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/random.h>
-#include <linux/rtnetlink.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_count.h>

@@ -21,7 +21,6 @@
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include <hopcc/core/hop_count.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/lib/hop_version.h>

@@ -22,8 +22,6 @@
 #ifndef HOPCC_NET_XCP_XCP_CARRIER_H
 #define HOPCC_NET_XCP_XCP_CARRIER_H
 
-#include <linux/limits.h>
-#include <linux/minmax.h>
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 #include <hopcc/wire/xcp.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Merged segments with XCP headers; see xcp_merge.h. */
 
+#include <linux/limits.h>
 #include "xcp_merge.h"
 
 /* Return: true if a header's field can hold the sum; 2^16 * 2^31 + 2^16 * 2^31 is less than 2^63 */

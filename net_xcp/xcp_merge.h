@@ -20,7 +20,6 @@
 #ifndef HOPCC_NET_XCP_XCP_MERGE_H
 #define HOPCC_NET_XCP_XCP_MERGE_H
 
-#include <linux/limits.h>
 #include <linux/types.h>
 #include <hopcc/wire/xcp.h>
 

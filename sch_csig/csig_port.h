@@ -41,9 +41,6 @@
 #define HOPCC_SCH_CSIG_CSIG_PORT_H
 
 #include <linux/bits.h>
-#include <linux/kernel.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/types.h>
 #include <hopcc/lib/hop_drain.h>
 #include <hopcc/wire/csig.h>

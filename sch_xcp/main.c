@@ -32,11 +32,8 @@
 #include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/ip.h>
-#include <linux/ipv6.h>
-#include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/random.h>
 #include <linux/skbuff.h>
 #include <net/checksum.h>
 #include <hopcc/core/hop_child.h>
@@ -49,7 +46,6 @@
 #include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <net/ip.h>
-#include <net/ipv6.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The ring below a port of XCP; see xcp_ring.h. */
 
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
 #include "xcp_ring.h"
+#include "xcp_router.h"
 
 static u32 sxcp_ring_bytes(const struct sxcp_ring *r, const struct sxcp_ring_look *look)
 {

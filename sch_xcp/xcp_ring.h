@@ -22,10 +22,7 @@
 #define HOPCC_SCH_XCP_XCP_RING_H
 
 #include <hopcc/lib/hop_ring.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/types.h>
-#include "xcp_router.h"
 
 /**
  * struct sxcp_ring - the ring below a port

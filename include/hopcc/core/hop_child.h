@@ -50,8 +50,6 @@ void hop_child_destroy(struct Qdisc *sch);
 
 int hop_child_enqueue_list(struct sk_buff *skb, struct sk_buff *segs, struct Qdisc *sch,
 			   struct sk_buff **to_free);
-int hop_child_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch,
-			       struct sk_buff **to_free);
 
 /**
  * hop_child_at() - get one of a wrapper's children

@@ -28,7 +28,6 @@
 #ifndef HOPCC_LIB_HOP_DRAIN_H
 #define HOPCC_LIB_HOP_DRAIN_H
 
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 

@@ -8,10 +8,7 @@
 #define HOPCC_LIB_HOP_QUOTED_H
 
 #include <linux/icmp.h>
-#include <linux/icmpv6.h>
-#include <linux/ip.h>
 #include <linux/skbuff.h>
-#include <linux/string.h>
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 

@@ -26,9 +26,6 @@
 #define HOPCC_LIB_HOP_RING_H
 
 #include <linux/bits.h>
-#include <linux/kernel.h>
-#include <linux/math64.h>
-#include <linux/minmax.h>
 #include <linux/types.h>
 
 #define HOP_RING_NS_PER_S	1000000000U

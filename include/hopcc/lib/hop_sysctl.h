@@ -3,11 +3,8 @@
 #ifndef HOPCC_LIB_HOP_SYSCTL_H
 #define HOPCC_LIB_HOP_SYSCTL_H
 
-#include <linux/printk.h>
-#include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/sysctl.h>
-#include <hopcc/lib/hop_trust.h>
 #include <net/net_namespace.h>
 
 /* .data of a template's entry: offset of the value in the module's per-namespace state. */

@@ -276,6 +276,15 @@ static struct sk_buff *link_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
+/* Packets are segmented as in front of a NIC that can do nothing. */
+static int link_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	const netdev_features_t features = netif_skb_features(skb);
+
+	return hop_child_enqueue_list(skb, skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK), sch,
+				      to_free);
+}
+
 static int link_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct link_sched_data *q = qdisc_priv(sch);
@@ -283,7 +292,7 @@ static int link_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	if (!hop_child_of(sch)->q.qlen)
 		link_clock_wake(&q->clock, ktime_get_ns());
 	if (skb_is_gso(skb))
-		return hop_child_enqueue_segments(skb, sch, to_free);
+		return link_enqueue_segments(skb, sch, to_free);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 

@@ -308,7 +308,8 @@ u32 ctag_decap_waiting(const struct ctag_decap *d, u64 now_ns);
  * @t: the tag; its type is below CSIG_TYPES
  * @now_ns: current time
  */
-void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig_tag *t, u64 now_ns);
+void ctag_decap_put(struct ctag_decap *d, enum csig_form form, const struct csig_tag *t,
+		    u64 now_ns);
 
 /**
  * ctag_decap_take() - take an outer tag for an inner packet

@@ -9,22 +9,15 @@
 #include <linux/netdevice.h>
 #include <net/protocol.h>
 
+#include "int_pull.h"
 #include "net_int.h"
 
 /* skb->data is at our header, which may come from a device or a tunnel and may be forged. */
 static struct sk_buff *nint_gso_segment(struct sk_buff *skb, const struct net_offload *tcp)
 {
-	const struct int_hdr *h;
-	unsigned int bytes;
+	const unsigned int bytes = nint_pull_header(skb, 0);
 
-	if (!pskb_may_pull(skb, INT_HDR_BYTES))
-		return ERR_PTR(-EINVAL);
-	h = (const struct int_hdr *)skb->data;
-	bytes = h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
-	if (h->next != IPPROTO_TCP || bytes > INT_SHIM_MAX_BYTES || !pskb_may_pull(skb, bytes) ||
-	    int_check((struct int_hdr *)skb->data, skb->len))
-		return ERR_PTR(-EINVAL);
-	return hop_shim_segment(skb, bytes, tcp);
+	return bytes ? hop_shim_segment(skb, bytes, tcp) : ERR_PTR(-EINVAL);
 }
 
 static struct sk_buff *nint_gso_v4(struct sk_buff *skb, netdev_features_t features)

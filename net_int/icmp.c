@@ -10,7 +10,7 @@
 #include <net/protocol.h>
 #include <net/tcp.h>
 
-#include "int_quoted.h"
+#include "int_pull.h"
 #include "net_int.h"
 
 /* Return: true if the error has been handled. */
@@ -37,7 +37,7 @@ static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_by
 				     enum hop_icmp_decision decision)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
-	unsigned int bytes = nint_quoted_bytes(skb, offset_bytes);
+	unsigned int bytes = nint_pull_header(skb, offset_bytes);
 	const struct tcphdr *th;
 	struct hop_flow_key key;
 

@@ -30,6 +30,7 @@
 #include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
 
+#include "int_pull.h"
 #include "net_int.h"
 
 #define CREATE_TRACE_POINTS

@@ -40,9 +40,6 @@
 
 #define INT_SPACE_MAX 65535U
 
-/* The longest header in front of TCP, with its tail. */
-#define INT_SHIM_MAX_BYTES (INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TAIL_BYTES)
-
 /**
  * enum nint_forward - net.hopcc.int_forward: packets that collect telemetry
  * @INT_FORWARD_PROBE: probes

@@ -74,41 +74,16 @@ struct sint_hop_moment {
 };
 
 /* Return: the code of a rate in bytes/s; 0 if it has none */
-static inline u32 sint_hop_code(u64 rate_bytes_ps)
-{
-	u32 code;
-
-	for (code = INT_SPEEDS - 1; code; code--)
-		if (rate_bytes_ps &&
-		    rate_bytes_ps == (u64)int_speeds[code].mbit_ps * INT_BYTES_PER_MBIT)
-			break;
-	return code;
-}
+u32 sint_hop_code(u64 rate_bytes_ps);
 
 /* Long division in steps of 30, 32 and 8 bits, because rate << 40 would need 78 bits. */
-static inline u64 sint_hop_pace_q40(u64 rate_bytes_ps)
-{
-	u64 pace_q40;
-	u32 rest;
-
-	pace_q40 = div_u64_rem(rate_bytes_ps, INT_NS_PER_S, &rest) << 32;
-	pace_q40 += div_u64_rem((u64)rest << 32, INT_NS_PER_S, &rest);
-	return (pace_q40 << 8) + div_u64((u64)rest << 8, INT_NS_PER_S);
-}
+u64 sint_hop_pace_q40(u64 rate_bytes_ps);
 
 /*
  * Return: speed of a code over a rate in bytes/s, which is not 0. The fraction takes two steps,
  * because a rest below 2^38 cannot be shifted by 32.
  */
-static inline u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
-{
-	u64 scale_q32, rest;
-
-	scale_q32 = div64_u64_rem((u64)int_speeds[code].mbit_ps * INT_BYTES_PER_MBIT,
-				  rate_bytes_ps, &rest) << 32;
-	scale_q32 += div64_u64_rem(rest << 16, rate_bytes_ps, &rest) << 16;
-	return scale_q32 + div64_u64(rest << 16, rate_bytes_ps);
-}
+u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps);
 
 /*
  * Return: bytes in the measure of the speed that records report. Only the low 64 bits of the

@@ -3,7 +3,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <uapi/linux/pkt_sched_int.h>
-#include "int_hop.h"
+#include "int_hop.c"
 
 #define MBIT 125000ULL
 

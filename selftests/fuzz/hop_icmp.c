@@ -6,7 +6,7 @@
  */
 #include "packet.h"
 #include "../../hop_core/hop_quoted.c"
-#include "int_quoted.h"
+#include "int_pull.c"
 #include "xcp_quoted.h"
 #include "xcp_sent.h"
 
@@ -109,7 +109,7 @@ static void fuzz_once(void)
 	u32 bytes;
 
 	if (is_int)
-		bytes = nint_quoted_bytes(&skb, ip_bytes);
+		bytes = nint_pull_header(&skb, ip_bytes);
 	else
 		bytes = nxcp_quoted(&skb, ip_bytes, PROTOCOL) ? XCP_HDR_BYTES : 0;
 	FUZZ_CLAIM(!bytes || bytes >= INT_HDR_BYTES);

@@ -2,7 +2,7 @@
 /* A hop's entry stays within the INT header, which is valid afterwards. */
 #include "int_header.h"
 #include <uapi/linux/pkt_sched_int.h>
-#include "int_hop.h"
+#include "../../sch_int/int_hop.c"
 
 static struct sint_hop_params draw_params(void)
 {

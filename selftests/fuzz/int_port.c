@@ -15,7 +15,7 @@
 #include <uapi/linux/pkt_sched_int.h>
 #include "hop_ioam.c"
 #include "int_format.c"
-#include "int_hop.h"
+#include "../../sch_int/int_hop.c"
 
 struct port {
 	struct sint_hop_params hop;

@@ -38,7 +38,7 @@ static void receive_ack(struct hop_guard *g, u32 least_us, bool explained)
 	FUZZ_CLAIM(g->wnd_pkts >= before.wnd_pkts);
 	FUZZ_CLAIM(g->wnd_pkts <= wnd_pkts || (a.limited && g->wnd_pkts - wnd_pkts == 1));
 	FUZZ_CLAIM(a.limited || g->acked_pkts == before.acked_pkts);
-	/* A round with an unexplained delay starts the wait again, and the window doubles no more. */
+	/* A round with an unexplained delay starts the wait again, and ends the doubling. */
 	if (a.round && hop_guard_has_doubt(&before, least_us))
 		FUZZ_CLAIM(!g->clean_rounds && g->wnd_pkts - before.wnd_pkts <= 1);
 	FUZZ_CLAIM(g->wait_rounds == before.wait_rounds ||

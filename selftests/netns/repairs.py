@@ -169,6 +169,12 @@ def csig(flow, cwnd, _pace):
               reports and cwnd > 100 and counts == [1, 2, 4, 8, 16], f"{reports}, {counts}; window {cwnd}")
 
 
+def csig_as_reno(flow, cwnd, _pace):
+    plain, counts = stage(flow.sock) >= NO_REPORT, counts_of(flow)
+    tap.claim("csig without reports: the timer repairs one, then two leave for each that arrived, as with Reno",
+              plain and cwnd > 100 and counts[:3] == [1, 2, 4], f"{plain}, {counts}; window {cwnd}")
+
+
 def csig_window(sock):
     """Return csig's window in 1/256 packets."""
     return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20), 12)[0]
@@ -296,6 +302,7 @@ def main():
     sysctl("b", "hopcc/csig", 1)
     by_timer(wire, "hpccpp", 50, hpccpp)
     by_timer(wire, "xcp", 18, xcp)
+    by_timer(wire, "csig", 50, csig_as_reno)
     # A hop that reports: a's own port
     hosts.run("tc -n a qdisc replace dev tap0 root csig rate 1gbit overhead 24")
     by_timer(wire, "csig", 50, csig)

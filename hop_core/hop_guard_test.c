@@ -130,7 +130,7 @@ static void loss_test(struct kunit *test)
 }
 
 /* Within a round trip, and long after */
-static void doubt_test(struct kunit *test)
+static void unexplained_test(struct kunit *test)
 {
 	struct hop_guard g = {};
 
@@ -138,13 +138,13 @@ static void doubt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, g.extra_us, 50U, "50 us that no hop reports");
 	measure(&g, 200, 200);
 	KUNIT_EXPECT_EQ_MSG(test, g.extra_us, 50U, "a later report does not explain it");
-	KUNIT_EXPECT_TRUE(test, hop_guard_has_doubt(&g, LEAST_US));
-	KUNIT_EXPECT_FALSE_MSG(test, hop_guard_has_doubt(&g, 4 * 46), "1/4 of a longer RTT");
-	KUNIT_EXPECT_TRUE(test, hop_guard_has_doubt(&g, 4 * 46 - 1));
+	KUNIT_EXPECT_TRUE(test, hop_guard_is_unexplained(&g, LEAST_US));
+	KUNIT_EXPECT_FALSE_MSG(test, hop_guard_is_unexplained(&g, 4 * 46), "1/4 of a longer RTT");
+	KUNIT_EXPECT_TRUE(test, hop_guard_is_unexplained(&g, 4 * 46 - 1));
 	run_round(&g, 0, 0);
-	KUNIT_EXPECT_TRUE_MSG(test, hop_guard_has_doubt(&g, LEAST_US), "for one round more");
+	KUNIT_EXPECT_TRUE_MSG(test, hop_guard_is_unexplained(&g, LEAST_US), "for one round more");
 	run_round(&g, 0, 0);
-	KUNIT_EXPECT_FALSE(test, hop_guard_has_doubt(&g, LEAST_US));
+	KUNIT_EXPECT_FALSE(test, hop_guard_is_unexplained(&g, LEAST_US));
 	KUNIT_EXPECT_FALSE_MSG(test, hop_guard_lose(&g, LEAST_US, 40), "a loss by chance again");
 }
 
@@ -334,7 +334,7 @@ static void saturation_test(struct kunit *test)
 static struct kunit_case hop_guard_cases[] = {
 	KUNIT_CASE(start_test),
 	KUNIT_CASE(loss_test),
-	KUNIT_CASE(doubt_test),
+	KUNIT_CASE(unexplained_test),
 	KUNIT_CASE(halve_test),
 	KUNIT_CASE(grow_test),
 	KUNIT_CASE(open_test),

@@ -21,11 +21,11 @@
  *	 | +---- idle for many round trips, or a timeout ----------------------------+
  *	 +----- max(PD) > target ----------------------------------------------------^
  *
- * SEEK is a transfer's first round trip (8.1.3): the window doubles. The jump follows when a few packets of the first window are acknowledged. After the jump
- * the other half is added packet by packet, with the ACKs of the first half's packets, while the
- * delay stays below half the target: flows that jump together notice each other. The first cut
- * reduces a guessed window, and does not use beta: it removes all packets that wait too long, cw =
- * cw (1 - (max(PD) - target) / RTT).
+ * SEEK is a transfer's first round trip (8.1.3): the window doubles. The jump follows when a few
+ * packets of the first window are acknowledged. After the jump the other half is added packet by
+ * packet, with the ACKs of the first half's packets, while the delay stays below half the target:
+ * flows that jump together notice each other. The first cut reduces a guessed window, and does not
+ * use beta: it removes all packets that wait too long, cw = cw (1 - (max(PD) - target) / RTT).
  *
  * A cut applies to the window at the start of a round: later packets of the round may deepen it,
  * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a

@@ -36,6 +36,7 @@ static void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
 	cs->reported->round_cw = cs->v.cw;
 	cs->reported->round_rtt_us = tcsig_window_rtt_us(sk, cs);
 	tcsig_shares_turn(&cs->reported->shares);
+	tcsig_note_full(cs);
 }
 
 /* Only for a round with an ACK that may change the window: most of the work of a round. */

@@ -81,6 +81,8 @@ u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 #define TCSIG_BLANK_MAX		64
 /* Weight of a new report in a mean, 1/32 */
 #define TCSIG_MEAN_SHIFT	5
+/* After this many rounds of a full port without a queue, the RTT may have the queue instead. */
+#define TCSIG_FULL_ROUNDS	3
 
 static u64 tcsig_mean(u64 mean, u64 now)
 {
@@ -158,18 +160,27 @@ static void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, struct tcs
 	reported->locator = r.locator;
 }
 
+/* A round has ended: was the port with the least free share full, without a report of its queue? */
+void tcsig_note_full(const struct tcsig_sock *cs)
+{
+	struct tcsig_reported *reported = cs->reported;
+
+	if (reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM / 2 &&
+	    reported->mean_ns < READ_ONCE(cs->net->knobs.target_ns) / 4)
+		reported->full_rounds += reported->full_rounds < TCSIG_FULL_ROUNDS;
+	else
+		reported->full_rounds = 0;
+}
+
 /*
- * Return: true if the port with the least free share is full, its queue is not reported, and a part
- * of the RTT is not explained: some hops report other types than delays alone. A port without a
- * queue is full for a moment only, even if the RTT has the queue of the way back.
+ * Return: true if a port is full for several rounds, its queue is not reported, and a part of the
+ * RTT is not explained: some hops report other types than delays alone. A port without a queue is
+ * full for a moment only, even if the RTT has the queue of the way back.
  */
 static bool tcsig_lacks_delay(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const struct tcsig_reported *reported = cs->reported;
-
-	return reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM / 2 &&
-	       reported->mean_ns < READ_ONCE(cs->net->knobs.target_ns) / 4 &&
-	       hop_guard_has_doubt(&reported->guard, tcp_min_rtt(tcp_sk(sk)));
+	return cs->reported->full_rounds >= TCSIG_FULL_ROUNDS &&
+	       hop_guard_is_unexplained(&cs->reported->guard, tcp_min_rtt(tcp_sk(sk)));
 }
 
 /* For an ACK with min(ABW/C): the delay is the RTT's above the minimum if hops lack one. */

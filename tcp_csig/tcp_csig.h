@@ -16,6 +16,7 @@
  * @count: number of readings so far, by signal
  * @blank: consecutive readings that no hop has changed
  * @hop: a hop of the path reports signals
+ * @full_rounds: consecutive rounds for tcsig_note_full()
  * @inferred: the latest delay is the RTT's, not that of a report
  * @locator: locator of max(PD)
  * @free_kbit_ps: min(ABW)
@@ -42,6 +43,7 @@ struct tcsig_reported {
 	struct csig_view view;
 	u64 count[CSIG_TYPES];
 	u8 blank;
+	u8 full_rounds;
 	bool hop;
 	bool seeks;
 	bool inferred;
@@ -119,6 +121,7 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_close(struct sock *sk, struct tcsig_sock *cs);
 void tcsig_count(const struct sock *sk, const struct tcsig_sock *cs, bool seeks);
 u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us);
+void tcsig_note_full(const struct tcsig_sock *cs);
 bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a);
 

@@ -39,7 +39,7 @@ static void receive_ack(struct hop_guard *g, u32 least_us, bool explained)
 	FUZZ_CLAIM(g->wnd_pkts <= wnd_pkts || (a.limited && g->wnd_pkts - wnd_pkts == 1));
 	FUZZ_CLAIM(a.limited || g->acked_pkts == before.acked_pkts);
 	/* A round with an unexplained delay starts the wait again, and ends the doubling. */
-	if (a.round && hop_guard_has_doubt(&before, least_us))
+	if (a.round && hop_guard_is_unexplained(&before, least_us))
 		FUZZ_CLAIM(!g->clean_rounds && g->wnd_pkts - before.wnd_pkts <= 1);
 	FUZZ_CLAIM(g->wait_rounds == before.wait_rounds ||
 		   (!g->wnd_pkts && !g->wait_rounds && hop_guard_trusts(&before)));
@@ -53,7 +53,7 @@ static void lose(struct hop_guard *g, u32 least_us)
 	const bool closed = hop_guard_lose(g, least_us, flight_pkts);
 
 	FUZZ_CLAIM(closed == !!g->wnd_pkts);
-	FUZZ_CLAIM(closed == (before.wnd_pkts || hop_guard_has_doubt(&before, least_us)));
+	FUZZ_CLAIM(closed == (before.wnd_pkts || hop_guard_is_unexplained(&before, least_us)));
 	if (!closed)
 		return;
 	FUZZ_CLAIM(g->wnd_pkts <= max(flight_pkts / 2, 2U) || !flight_pkts);
@@ -61,17 +61,16 @@ static void lose(struct hop_guard *g, u32 least_us)
 	FUZZ_CLAIM(!g->clean_rounds && g->wait_rounds >= before.wait_rounds);
 }
 
-/* The stack undoes the last loss, once; a guard that has opened since has nothing to undo. */
+/* The stack undoes the last loss, once. A guard that has opened since stays open. */
 static void undo(struct hop_guard *g, bool *lost)
 {
 	const u32 before_pkts = g->wnd_pkts;
 
-	if (!*lost || !before_pkts)
+	if (!*lost)
 		return;
 	*lost = false;
-
 	hop_guard_undo(g);
-	FUZZ_CLAIM(!g->wnd_pkts || g->wnd_pkts >= before_pkts);
+	FUZZ_CLAIM(!g->wnd_pkts || (before_pkts && g->wnd_pkts >= before_pkts));
 }
 
 /* A window that the guard has opened has no limit, and it opens for none that it limits. */

@@ -248,9 +248,11 @@ static inline u64 hop_cc_reno_pace_bytes_ps(const struct sock *sk, u32 cwnd_pkts
 static inline void hop_cc_run_reno(struct sock *sk, const struct rate_sample *rs,
 				   u64 limit_bytes_ps)
 {
+	const bool may_grow = rs->acked_sacked && rs->losses <= 0;
+
 	sock_owned_by_me(sk);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		hop_stack_set_cwnd(sk, hop_cc_reno_repair_pkts(sk, rs->acked_sacked, false));
+		hop_stack_set_cwnd(sk, hop_cc_reno_repair_pkts(sk, rs->acked_sacked, may_grow));
 	else if (!tcp_in_cwnd_reduction(sk))
 		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
 	if (tcp_sk(sk)->srtt_us)

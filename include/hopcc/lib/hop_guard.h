@@ -78,7 +78,7 @@ struct hop_guard_ack {
 };
 
 /* Return: true if the last two rounds had a delay that no report explains. */
-static inline bool hop_guard_has_doubt(const struct hop_guard *g, u32 least_us)
+static inline bool hop_guard_is_unexplained(const struct hop_guard *g, u32 least_us)
 {
 	return max(g->extra_us, g->extra_before_us) >
 	       (least_us >> HOP_GUARD_SLACK_SHIFT) + HOP_GUARD_SLACK_US;
@@ -92,7 +92,7 @@ static inline bool hop_guard_trusts(const struct hop_guard *g)
 
 static inline void hop_guard_end_round(struct hop_guard *g, u32 least_us)
 {
-	if (hop_guard_has_doubt(g, least_us))
+	if (hop_guard_is_unexplained(g, least_us))
 		g->clean_rounds = 0;
 	else if (g->clean_rounds < U16_MAX)
 		g->clean_rounds++;
@@ -141,7 +141,7 @@ static inline void hop_guard_ack(struct hop_guard *g, const struct hop_guard_ack
 static inline bool hop_guard_lose(struct hop_guard *g, u32 least_us, u32 flight_pkts)
 {
 	g->undo_pkts = g->wnd_pkts;
-	if (!g->wnd_pkts && !hop_guard_has_doubt(g, least_us))
+	if (!g->wnd_pkts && !hop_guard_is_unexplained(g, least_us))
 		return false;
 	if (!g->wnd_pkts || hop_guard_trusts(g))
 		g->wait_rounds = clamp(2U * g->wait_rounds, HOP_GUARD_ROUNDS, HOP_GUARD_ROUNDS_MAX);
@@ -157,7 +157,8 @@ static inline bool hop_guard_lose(struct hop_guard *g, u32 least_us, u32 flight_
  */
 static inline void hop_guard_undo(struct hop_guard *g)
 {
-	g->wnd_pkts = g->undo_pkts ? max(g->wnd_pkts, g->undo_pkts) : 0;
+	if (g->wnd_pkts)
+		g->wnd_pkts = g->undo_pkts ? max(g->wnd_pkts, g->undo_pkts) : 0;
 }
 
 /**

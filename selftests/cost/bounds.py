@@ -24,7 +24,7 @@ STREAMS = {
 BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}
 # Instructions of the congestion control an ACK, a mean over 128 or more; bbr has 346. The streams above are what
 # counts: an ACK may cost this much because a stream does not show it (cost.md).
-ACKS = {"dctcp_ms": 104, "ldcp": 270, "xcp": 666, "csig": 603, "hpccpp-inband-100g": 836}
+ACKS = {"dctcp_ms": 124, "ldcp": 290, "xcp": 800, "csig": 870, "hpccpp-inband-100g": 1061}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
 UNUSED = 1.02
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")

@@ -38,7 +38,7 @@
  *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
  *   as fast, flows add more than eta leaves free, and the estimate of N below makes W_ai
  *   proportional to W, so that unequal windows stay unequal.
- * - A queue of up to two packets, HPCC_FREE_BYTES, counts as empty. A probe that waits at all has
+ * - A queue of up to two packets, HPCC_FREE_PKTS, counts as empty. A probe that waits at all has
  *   its own data packet behind it, and TCP's smallest burst is two packets: if a BDP is four
  *   packets, that queue alone would result in U >= 1.2.
  * - A flow remembers the window that it had without overload. If a burst has reduced W and the next
@@ -64,9 +64,7 @@
 
 /* Less than HPCC_UNITS_MIN in so much time is no load. */
 #define HPCC_NEW_MAX_NS		4000000U
-/* A window below this is less than a full packet: a round of the flow takes longer than T. */
-#define HPCC_SMALL_BYTES	1538U
-/* A window below 1/2^HPCC_TINY_SHIFT of this moves 1/2^HPCC_TINY_SHIFT of the way in each round. */
+/* A window below 1/2^HPCC_TINY_SHIFT of a full packet moves 1/2^HPCC_TINY_SHIFT of the way in each round. */
 #define HPCC_TINY_SHIFT		2
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
@@ -87,11 +85,13 @@
  * @new_ns: minimum age difference between a record and the stored one, for the record to count as
  *	new although the port has hardly sent anything between the two
  * @drain_ns: time in which a queue is to drain
+ * @free_bytes: queue that counts as empty
  */
 struct hpcc_times {
 	u32 local_ns;
 	u32 new_ns;
 	u32 drain_ns;
+	u32 free_bytes;
 };
 
 u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
@@ -149,26 +149,32 @@ static void hpcc_store_record(struct hpcc_hop *hop, const struct int_record *now
 	hop->speed = now->speed;
 }
 
-/* The part of a queue that counts: what exceeds HPCC_FREE_BYTES. */
-static u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop)
+static u32 hpcc_packet_bytes(const struct hpcc_params *p)
+{
+	return p->packet_bytes ?: HPCC_PACKET_BYTES;
+}
+
+/* The part of a queue that counts: what exceeds @free_bytes. */
+static u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop,
+			    u32 free_bytes)
 {
 	const u32 units = min_t(u32, now->qlen_units, hop->qlen_units);
 
 	if (!units)
 		return 0;
-	return units - min(units, HPCC_FREE_BYTES >> int_speeds[now->speed].unit_shift);
+	return units - min(units, free_bytes >> int_speeds[now->speed].unit_shift);
 }
 
 /* u' of a hop whose record is new: dt_ns and @units are the differences to the stored one. */
 static u32 hpcc_hop_ratio(const struct hpcc_hop *hop, const struct int_record *now, u32 units,
-			  u32 dt_ns, u32 drain_ns)
+			  u32 dt_ns, const struct hpcc_times *t)
 {
 	const u32 unit_ps = int_speeds[now->speed].unit_ps;
-	const u32 queue_units = hpcc_queue_units(now, hop);
+	const u32 queue_units = hpcc_queue_units(now, hop, t->free_bytes);
 	u64 u = hpcc_share(units, unit_ps, dt_ns);
 
 	if (queue_units)
-		u += hpcc_share(queue_units, unit_ps, drain_ns);
+		u += hpcc_share(queue_units, unit_ps, t->drain_ns);
 	return min_t(u64, HPCC_U_MAX, u);
 }
 
@@ -197,7 +203,7 @@ static u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now,
 
 	if (!dt_ns || (units < HPCC_UNITS_MIN && dt_ns < t->new_ns))
 		return 0;
-	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t->drain_ns);
+	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t);
 	hop->ts_ns = now->ts_ns;
 	hop->tx_units = now->tx_units;
 	hop->qlen_units = now->qlen_units;
@@ -279,17 +285,17 @@ static void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
  * Return: true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
  * False without records: a ratio has the queue in terms of T.
  */
-static bool hpcc_is_tiny(const struct hpcc_vars *v)
+static bool hpcc_is_tiny(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	const u64 tiny = (u64)HPCC_SMALL_BYTES << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+	const u64 tiny = (u64)hpcc_packet_bytes(p) << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
 
 	return v->wnd_ref < tiny && v->stride;
 }
 
 /* Return: true if the window is less than a packet. */
-static bool hpcc_is_small(const struct hpcc_vars *v)
+static bool hpcc_is_small(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	return v->wnd_ref < (u64)HPCC_SMALL_BYTES << HPCC_WND_SHIFT;
+	return v->wnd_ref < (u64)hpcc_packet_bytes(p) << HPCC_WND_SHIFT;
 }
 
 /*
@@ -298,10 +304,10 @@ static bool hpcc_is_small(const struct hpcc_vars *v)
  */
 static u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	if (!hpcc_is_small(v))
+	if (!hpcc_is_small(v, p))
 		return p->t_ns;
-	/* 2^30 * 2^11 < 2^64 */
-	return min_t(u64, div_u64((u64)p->t_ns * HPCC_SMALL_BYTES, v->wnd_ref >> HPCC_WND_SHIFT),
+	/* 2^30 * 2^17 < 2^64 */
+	return min_t(u64, div_u64((u64)p->t_ns * hpcc_packet_bytes(p), v->wnd_ref >> HPCC_WND_SHIFT),
 		     HPCC_T_MAX_NS);
 }
 
@@ -312,6 +318,7 @@ static struct hpcc_times hpcc_times(const struct hpcc_vars *v, const struct hpcc
 		.local_ns = now_ns - v->path[v->at].stored_ns,
 		.new_ns = min(p->t_ns, HPCC_NEW_MAX_NS),
 		.drain_ns = hpcc_drain_ns(v, p),
+		.free_bytes = HPCC_FREE_PKTS * hpcc_packet_bytes(p),
 	};
 }
 
@@ -419,7 +426,7 @@ static void hpcc_follow_speeds(struct hpcc_vars *v, const struct int_hdr *h)
  */
 static void hpcc_shorten_round(struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	if (!hpcc_is_small(v))
+	if (!hpcc_is_small(v, p))
 		return;
 	v->wnd_ref = min(v->wnd_ref * 2, (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
 	v->wnd = v->wnd_ref;
@@ -548,7 +555,7 @@ static void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
  */
 static bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	return hpcc_is_tiny(v) || (hpcc_is_small(v) && v->u < p->eta / 2);
+	return hpcc_is_tiny(v, p) || (hpcc_is_small(v, p) && v->u < p->eta / 2);
 }
 
 /*
@@ -581,7 +588,7 @@ static u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p,
 	wnd_ai = hpcc_own_ai(v, p);
 	if (!multiply)
 		return hpcc_add(v, p, wnd_ai);
-	if (!hpcc_is_tiny(v))
+	if (!hpcc_is_tiny(v, p))
 		return hpcc_multiply(v, p, wnd_ai);
 	return hpcc_interpolate(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
 }

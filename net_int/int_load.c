@@ -109,7 +109,7 @@ static u32 nint_tlm_u(const struct tlm_hop *h, const struct tlm_record *r,
 		      const struct tlm_params *p, u32 sent)
 {
 	const u32 queue_bytes = min(r->queue_bytes, h->queue_bytes);
-	const u32 queued_bytes = queue_bytes - min(queue_bytes, HPCC_FREE_BYTES);
+	const u32 queued_bytes = queue_bytes - min(queue_bytes, TLM_FREE_BYTES);
 	const u64 u = (u64)min_t(u32, sent, HPCC_U_ONE) + nint_tlm_share(queued_bytes, h->mbit_ps,
 									 p->t_ns);
 
@@ -198,7 +198,7 @@ static u32 nint_tlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
 static bool nint_tlm_is_frozen(struct tlm_hop *h, const struct tlm_record *r,
 			       const struct tlm_params *p, const struct tlm_sample *s)
 {
-	const bool still = r->queue_bytes == h->queue_bytes && r->queue_bytes > HPCC_FREE_BYTES;
+	const bool still = r->queue_bytes == h->queue_bytes && r->queue_bytes > TLM_FREE_BYTES;
 
 	if (!still || !h->steady) {
 		h->steady_ns = s->now_ns;

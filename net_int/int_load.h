@@ -44,6 +44,8 @@
 
 #include "int_layout.h"
 
+/* Queue that counts as empty */
+#define TLM_FREE_BYTES		(HPCC_FREE_PKTS * HPCC_PACKET_BYTES)
 /* 1.05 and 0.97 in 2^-HPCC_U_SHIFT */
 #define TLM_TARGET_DEFAULT	1101005U
 #define TLM_IDLE		1017119U

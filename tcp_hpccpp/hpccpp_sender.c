@@ -55,6 +55,7 @@ void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_config *c,
 		       const struct hpccpp_path *path)
 {
 	p->t_ns = path->t_ns;
+	p->packet_bytes = path->packet_bytes;
 	/* 10^6 * 2^20 < 2^64 */
 	p->eta = div_u64((u64)READ_ONCE(c->eta_ppm) << HPCC_U_SHIFT, HPCC_PPM);
 	p->max_stage = READ_ONCE(c->max_stage);

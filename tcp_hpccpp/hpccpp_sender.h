@@ -44,12 +44,14 @@ struct hpccpp_config {
  * @port_bytes_ps: rate of the path's slowest port; 0: not known
  * @t_ns: T, within HPCC_T_MIN_NS and HPCC_T_MAX_NS
  * @flows: N, at least 1
+ * @packet_bytes: as hpcc_params.packet_bytes
  */
 struct hpccpp_path {
 	u64 rate_bytes_ps;
 	u64 port_bytes_ps;
 	u32 t_ns;
 	u32 flows;
+	u32 packet_bytes;
 };
 
 /**

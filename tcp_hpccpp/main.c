@@ -215,6 +215,7 @@ static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 
 	path.rate_bytes_ps = line_bytes_ps ?: hpccpp_first_bytes_ps(sk, path.t_ns);
 	path.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, path.t_ns);
+	path.packet_bytes = wire_bytes;
 	hpccpp_set_params(&law->p, c, &path);
 	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(line_bytes_ps, path.port_bytes_ps),
 					    wire_bytes);

@@ -127,7 +127,7 @@ static bool reference_hop(struct hop *l, const struct int_record *now, double t,
 		return false;
 	qlen = fmin(now->qlen_units, l->qlen) * unit;
 	tx_rate = units * unit / *dt;
-	qlen -= fmin(qlen, floor(HPCC_FREE_BYTES / unit) * unit);
+	qlen -= fmin(qlen, floor(HPCC_FREE_PKTS * HPCC_PACKET_BYTES / unit) * unit);
 	l->u = fmin(qlen / (l->b * drain) + tx_rate / l->b, (double)HPCC_U_MAX / HPCC_U_ONE);
 	seen.saturated_u += l->u >= (double)HPCC_U_MAX / HPCC_U_ONE;
 	seen.saturated_q += now->qlen_units == INT_QLEN_MAX;
@@ -189,7 +189,7 @@ static bool reference_measure(struct reference *r, struct stored *path, const st
 			      double now_ns, unsigned int taken)
 {
 	/* In whole ns and bytes, as in the tested code; r->wc is the same there. */
-	const double round_ns = floor(r->t * NS_PER_S * HPCC_SMALL_BYTES / floor(r->wc) + 0.000001);
+	const double round_ns = floor(r->t * NS_PER_S * HPCC_PACKET_BYTES / floor(r->wc) + 0.000001);
 	const double drain = fmin(fmax(r->t, round_ns / NS_PER_S), HPCC_T_MAX_NS / NS_PER_S);
 	struct hop *l = path->l;
 	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};
@@ -241,7 +241,7 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 	const double aim = r->eta - fmin(ai / r->wnd_init, r->eta / 2);
 	bool above_eta = v->u >= p->eta, burst = v->u > HPCC_U_BURST;
 	bool has_room = hpcc_has_room(v, p);
-	const bool small = was_wnd < HPCC_SMALL_BYTES, tiny = was_wnd < HPCC_SMALL_BYTES / 4.0;
+	const bool small = was_wnd < HPCC_PACKET_BYTES, tiny = was_wnd < HPCC_PACKET_BYTES / 4.0;
 	bool starved = tiny || (small && v->u < p->eta / 2);
 	/* Below 0.001 a unit of U is more of W than the tolerance; compare() checks U. */
 	const double u = r->u < 0.001 ? (double)max(v->u, 1U) / HPCC_U_ONE : r->u;
@@ -394,7 +394,7 @@ static enum hpcc_received reference_receive(struct connection *c, const struct i
 	} else {
 		if (!path && c->r.records_most)
 			received = HPCC_RECEIVED_PATH;
-		if (path && c->r.wc < HPCC_SMALL_BYTES) {
+		if (path && c->r.wc < HPCC_PACKET_BYTES) {
 			c->r.wc = fmin(c->r.wc * 2, c->r.wnd_max);
 			c->r.wnd = c->r.wc;
 		}

@@ -17,8 +17,10 @@
 /* One full packet in 96 T; 4000 flows of this window share 100 Gbit/s at T = 5 us. */
 #define HPCC_WND_MIN_BYTES	16U
 #define HPCC_UNITS_MIN		32U
-/* Queue that counts as empty: two full Ethernet packets with preamble and gap. */
-#define HPCC_FREE_BYTES		3076U
+/* A full packet of Ethernet's usual MTU, with preamble and gap */
+#define HPCC_PACKET_BYTES	1538U
+/* Queue that counts as empty, in full packets */
+#define HPCC_FREE_PKTS		2U
 /* Rounds after the start in which a fully used port does not yet mean a steady state. */
 #define HPCC_STEADY_ROUNDS	4U
 #define HPCC_U_BURST		(HPCC_U_ONE + (HPCC_U_ONE >> 4))
@@ -49,6 +51,7 @@
  * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port if that is known to be below
  *	the line rate, HPCC_WND_MIN_BYTES to @wnd_max_bytes
  * @wnd_ai: W_ai for N flows, the maximum, bytes << HPCC_WND_SHIFT
+ * @packet_bytes: size of a full packet on the wire; 0: not known, HPCC_PACKET_BYTES
  * @hold: hpcc_leaves() may lower Wc
  */
 struct hpcc_params {
@@ -58,6 +61,7 @@ struct hpcc_params {
 	u32 max_stage;
 	u32 wnd_max_bytes;
 	u32 wnd_init_bytes;
+	u32 packet_bytes;
 	bool hold;
 };
 

@@ -218,7 +218,7 @@ static u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line
 	u64 bytes;
 
 	/* The window would only fill the queue of a port that no router of XCP has. */
-	if (v->rtt_us > (u64)line->least_rtt_us * 2)
+	if (line->least_rtt_us && v->rtt_us > (u64)line->least_rtt_us * 2)
 		return 0;
 	/* 2^60 / 2^6 */
 	if (!line->known)

@@ -140,14 +140,14 @@ s32 txcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_
  * struct txcp_line - limits of a sender, bytes/s
  * @desired_bytes_ps: the throughput that the sender could use
  * @limit_bytes_ps: the maximum rate of its device; U64_MAX: no limit is known
- * @least_rtt_us: minimum RTT of the connection, microseconds
  * @known: the device reports its rate
+ * @least_rtt_us: minimum RTT of the connection, microseconds; 0: not known
  */
 struct txcp_line {
 	u64 desired_bytes_ps;
 	u64 limit_bytes_ps;
-	u32 least_rtt_us;
 	bool known;
+	u32 least_rtt_us;
 };
 
 /**

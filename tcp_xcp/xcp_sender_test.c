@@ -112,18 +112,18 @@ static const struct desire_case {
 	struct txcp_line want;
 } desire_cases[] = {
 	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000,
-	  { 1250000000, 1250000000, true } },
+	  { 1250000000, 1250000000, true, 0 } },
 	{ "veth, which limits nothing", 1250000000, false, U64_MAX, 1000,
-	  { 1250000000, U64_MAX, true } },
-	{ "the application wants less", 1250000000, true, 5000, 1000, { 5000, 1250000000, true } },
+	  { 1250000000, U64_MAX, true, 0 } },
+	{ "the application wants less", 1250000000, true, 5000, 1000, { 5000, 1250000000, true, 0 } },
 	{ "and more than there is", 1250000000, true, 2000000000, 1000,
-	  { 1250000000, 1250000000, true } },
+	  { 1250000000, 1250000000, true, 0 } },
 	{ "more than veth reports", 1250000000, false, 2000000000, 1000,
-	  { 2000000000, U64_MAX, true } },
+	  { 2000000000, U64_MAX, true, 0 } },
 	{ "not known: 64 times the throughput", 0, false, U64_MAX, 1000,
-	  { 64000, U64_MAX, false } },
-	{ "the application wants less than that", 0, false, 5000, 1000, { 5000, U64_MAX, false } },
-	{ "and more", 0, false, U64_MAX - 1, 1000, { 64000, U64_MAX, false } },
+	  { 64000, U64_MAX, false, 0 } },
+	{ "the application wants less than that", 0, false, 5000, 1000, { 5000, U64_MAX, false, 0 } },
+	{ "and more", 0, false, U64_MAX - 1, 1000, { 64000, U64_MAX, false, 0 } },
 };
 
 static void desire_test(struct kunit *test)
@@ -193,9 +193,9 @@ static const struct lie_case {
 	u64 want_bytes;
 } lie_cases[] = {
 	/* 2 * (1.25 * 10^9 - 20 * 10^6) / 2 * 100 us, plus the initial 2000 bytes */
-	{ "10 Gbit/s, 100 us: what was asked for", { 1250000000, U64_MAX, true }, 100, 125000 },
-	{ "the same over 10 ms", { 1250000000, U64_MAX, true }, 10000, 12500000 },
-	{ "not known, 64 windows", { 1280000000, U64_MAX, false }, 100, 128000 },
+	{ "10 Gbit/s, 100 us: what was asked for", { 1250000000, U64_MAX, true, 0 }, 100, 125000 },
+	{ "the same over 10 ms", { 1250000000, U64_MAX, true, 0 }, 10000, 12500000 },
+	{ "not known, 64 windows", { 1280000000, U64_MAX, false, 0 }, 100, 128000 },
 };
 
 /* Process feedback in the same way as the sender. */
@@ -249,6 +249,25 @@ static void most_test(struct kunit *test)
 	txcp_ask(&v, 10, 1000000);
 	learn(&v, &line, 1000000, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
+}
+
+/* A queue that no router of XCP drains: an RTT of more than twice the minimum. */
+static void queue_test(struct kunit *test)
+{
+	struct txcp_line line = { .desired_bytes_ps = 1000000, .known = true };
+	struct txcp_vars v;
+
+	txcp_start(&v, 10000, MSS);
+	v.rtt_us = 100000;
+	line.least_rtt_us = 49999;
+	txcp_ask(&v, 10, 1000000);
+	learn(&v, &line, 100000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 10000ULL, "it does not grow");
+	learn(&v, &line, -10000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 9000ULL, "it shrinks");
+	line.least_rtt_us = 50000;
+	learn(&v, &line, 100000, MSS);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 19000ULL, "twice the minimum");
 }
 
 static const struct sending_case {
@@ -468,6 +487,7 @@ static struct kunit_case txcp_sender_cases[] = {
 	KUNIT_CASE(grant_test),
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(most_test),
+	KUNIT_CASE(queue_test),
 	KUNIT_CASE(sending_test),
 	KUNIT_CASE(ramp_test),
 	KUNIT_CASE(idle_test),

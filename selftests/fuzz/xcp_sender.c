@@ -12,13 +12,14 @@ static struct txcp_line draw_line(const struct txcp_vars *v, u64 throughput_byte
 	const u64 speed_bytes_ps = fuzz_flag() ? fuzz_range(1, U32_MAX * 125000ULL) : 0;
 	const bool limits = speed_bytes_ps && fuzz_flag();
 	const u64 app_bytes_ps = fuzz_flag() ? U64_MAX : fuzz_u64();
-	const struct txcp_line line = txcp_desire(speed_bytes_ps, limits, app_bytes_ps,
-						  throughput_bytes_ps);
+	struct txcp_line line = txcp_desire(speed_bytes_ps, limits, app_bytes_ps,
+					    throughput_bytes_ps);
 
 	FUZZ_CLAIM(line.desired_bytes_ps <= line.limit_bytes_ps);
 	FUZZ_CLAIM(app_bytes_ps == U64_MAX || line.desired_bytes_ps <= app_bytes_ps);
 	FUZZ_CLAIM(line.known || !throughput_bytes_ps ||
 		   line.desired_bytes_ps <= throughput_bytes_ps * XCP_GROWTH_MAX);
+	line.least_rtt_us = fuzz_flag() ? fuzz_range(1, XCP_RTT_MAX_US) : 0;
 	return line;
 }
 
@@ -77,6 +78,7 @@ static void feed_back(struct txcp_vars *v, u32 mss_bytes)
 	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
 		txcp_bound_growth(v, &line, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
+	FUZZ_CLAIM(v->wnd <= wnd || !line.least_rtt_us || v->rtt_us / 2 <= line.least_rtt_us);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }

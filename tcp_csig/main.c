@@ -265,7 +265,8 @@ static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
 }
 
 /* While no hop reports */
-static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
+static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs,
+			   const struct tcsig_ack *a)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -274,6 +275,7 @@ static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct 
 	if (hop_round_ended(sk, rs, &cs->v.round_pkts))
 		tcsig_end_round(sk, cs);
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
+	trace_csig_ack(sk, a, cs);
 }
 
 /* Reno goes on from the algorithm's window, and the algorithm from Reno's. */
@@ -307,7 +309,7 @@ static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
 	if (!READ_ONCE(cs->net->knobs.jump))
 		a.has_free = false;
 	if (!cs->hop)
-		tcsig_run_reno(sk, cs, rs);
+		tcsig_run_reno(sk, cs, rs, &a);
 	else if (tcsig_passes(cs, &a))
 		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, &a));
 	else

@@ -17,8 +17,9 @@
  * throughput below 2^40 bytes/s (8.8 Tbit/s). Values from the network are clamped to these ranges.
  *
  * Deviations:
- * - Feedback does not raise the window while the RTT is more than twice the minimum: a port
- *   that does not take part has a queue then. A router of XCP drains its own in a few round trips.
+ * - Feedback does not raise the window while the RTT is more than twice the minimum and
+ *   XCP_QUEUE_MAX_US: a port that does not take part has a queue then. A router of XCP drains its
+ *   own in a few round trips.
  * - Section 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms, an
  *   error by a factor of 10^6. The code computes feedback * RTT.
  * - Section 4.1's "more restrictive over a round trip": both windows start a round with the same
@@ -38,6 +39,8 @@
  * sender keeps asking while the first answers are on their way.
  */
 #define XCP_LINE_RTTS		2U
+/* Queue of a router of XCP that other flows' longer RTTs cause: it drains in theirs. */
+#define XCP_QUEUE_MAX_US	1000U
 #define XCP_ASKED_MAX_BYTES_PS	BIT_ULL(60)
 /* A window counts as filled if at most this much is missing: pacing, GSO and ACKs are bursty. */
 #define XCP_LACK_SHIFT		2
@@ -218,7 +221,7 @@ static u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line
 	u64 bytes;
 
 	/* The window would only fill the queue of a port that no router of XCP has. */
-	if (line->least_rtt_us && v->rtt_us > (u64)line->least_rtt_us * 2)
+	if (line->least_rtt_us && v->rtt_us > 2ULL * line->least_rtt_us + XCP_QUEUE_MAX_US)
 		return 0;
 	/* 2^60 / 2^6 */
 	if (!line->known)

@@ -78,7 +78,8 @@ static void feed_back(struct txcp_vars *v, u32 mss_bytes)
 	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
 		txcp_bound_growth(v, &line, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
-	FUZZ_CLAIM(v->wnd <= wnd || !line.least_rtt_us || v->rtt_us / 2 <= line.least_rtt_us);
+	FUZZ_CLAIM(v->wnd <= wnd || !line.least_rtt_us ||
+		   v->rtt_us <= 2ULL * line.least_rtt_us + XCP_QUEUE_MAX_US);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }

@@ -272,6 +272,8 @@ static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct 
 
 	hop_cc_run_reno(sk, rs, tcsig_limit_bytes_ps(cs));
 	tcsig_follow(&cs->v, (u64)hop_cwnd_pkts(tp) << TCSIG_SHIFT, tcp_in_slow_start(tp));
+	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
+	hop_stack_set_cwnd(sk, min(hop_cwnd_pkts(tp), hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS)));
 	if (hop_round_ended(sk, rs, &cs->v.round_pkts))
 		tcsig_end_round(sk, cs);
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));

@@ -210,7 +210,7 @@ def queue_us():
             shown = subprocess.check_output("tc -n u -j -s qdisc show dev u-q".split())
             backlogs.append(json.loads(shown)[0]["backlog"])
 
-    good = transfer([Stream(*pair, 8 * MIB)], meanwhile=look)
+    good = transfer([Stream(*pair, 16 * MIB)], meanwhile=look)
     close(*pair)
     return good and len(backlogs) > 50, sum(backlogs) / max(1, len(backlogs)) * 8 / 1000
 

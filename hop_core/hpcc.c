@@ -64,7 +64,10 @@
 
 /* Less than HPCC_UNITS_MIN in so much time is no load. */
 #define HPCC_NEW_MAX_NS		4000000U
-/* A window below 1/2^HPCC_TINY_SHIFT of a full packet moves 1/2^HPCC_TINY_SHIFT of the way in each round. */
+/*
+ * A window below 1/2^HPCC_TINY_SHIFT of a full packet moves 1/2^HPCC_TINY_SHIFT of the way in each
+ * round.
+ */
 #define HPCC_TINY_SHIFT		2
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
@@ -307,8 +310,8 @@ static u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
 	if (!hpcc_is_small(v, p))
 		return p->t_ns;
 	/* 2^30 * 2^17 < 2^64 */
-	return min_t(u64, div_u64((u64)p->t_ns * hpcc_packet_bytes(p), v->wnd_ref >> HPCC_WND_SHIFT),
-		     HPCC_T_MAX_NS);
+	return min_t(u64, HPCC_T_MAX_NS, div_u64((u64)p->t_ns * hpcc_packet_bytes(p),
+						 v->wnd_ref >> HPCC_WND_SHIFT));
 }
 
 static struct hpcc_times hpcc_times(const struct hpcc_vars *v, const struct hpcc_params *p,

@@ -60,7 +60,8 @@ static void pending_test(struct kunit *test)
 			KUNIT_EXPECT_TRUE(test, nxcp_has_pending(&v));
 		}
 		for (n = 0; n < 3; n++)
-			KUNIT_EXPECT_EQ_MSG(test, nxcp_take_pending(&v), c->taken[n], "%s", c->what);
+			KUNIT_EXPECT_EQ_MSG(test, nxcp_take_pending(&v), c->taken[n], "%s",
+					    c->what);
 		KUNIT_EXPECT_EQ_MSG(test, v.unreturned_bytes_ps, c->left, "%s", c->what);
 		KUNIT_EXPECT_EQ(test, nxcp_has_pending(&v), c->left != 0);
 	}

@@ -185,7 +185,7 @@ static bool tcsig_lacks_delay(const struct sock *sk, const struct tcsig_sock *cs
 
 /* For an ACK with min(ABW/C): the delay is the RTT's above the minimum if hops lack one. */
 static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs,
-				     struct tcsig_ack *a)
+			      struct tcsig_ack *a)
 {
 	struct tcsig_reported *reported = cs->reported;
 	const bool lacks = tcsig_lacks_delay(sk, cs);

@@ -115,14 +115,16 @@ static const struct desire_case {
 	  { 1250000000, 1250000000, true, 0 } },
 	{ "veth, which limits nothing", 1250000000, false, U64_MAX, 1000,
 	  { 1250000000, U64_MAX, true, 0 } },
-	{ "the application wants less", 1250000000, true, 5000, 1000, { 5000, 1250000000, true, 0 } },
+	{ "the application wants less", 1250000000, true, 5000, 1000,
+	  { 5000, 1250000000, true, 0 } },
 	{ "and more than there is", 1250000000, true, 2000000000, 1000,
 	  { 1250000000, 1250000000, true, 0 } },
 	{ "more than veth reports", 1250000000, false, 2000000000, 1000,
 	  { 2000000000, U64_MAX, true, 0 } },
 	{ "not known: 64 times the throughput", 0, false, U64_MAX, 1000,
 	  { 64000, U64_MAX, false, 0 } },
-	{ "the application wants less than that", 0, false, 5000, 1000, { 5000, U64_MAX, false, 0 } },
+	{ "the application wants less than that", 0, false, 5000, 1000,
+	  { 5000, U64_MAX, false, 0 } },
 	{ "and more", 0, false, U64_MAX - 1, 1000, { 64000, U64_MAX, false, 0 } },
 };
 

@@ -189,7 +189,8 @@ static bool reference_measure(struct reference *r, struct stored *path, const st
 			      double now_ns, unsigned int taken)
 {
 	/* In whole ns and bytes, as in the tested code; r->wc is the same there. */
-	const double round_ns = floor(r->t * NS_PER_S * HPCC_PACKET_BYTES / floor(r->wc) + 0.000001);
+	const double round_ns = floor(r->t * NS_PER_S * HPCC_PACKET_BYTES / floor(r->wc) +
+				      0.000001);
 	const double drain = fmin(fmax(r->t, round_ns / NS_PER_S), HPCC_T_MAX_NS / NS_PER_S);
 	struct hop *l = path->l;
 	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};

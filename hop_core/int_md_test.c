@@ -136,7 +136,7 @@ static void build_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, v.remaining_hops, 5);
 }
 
-/* What NPT says of the original value. */
+/* NPT names the kind of the value that the header replaced. */
 static void npt_test(struct kunit *test)
 {
 	static const u16 want[] = { 46, 4791, 6 };

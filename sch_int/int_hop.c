@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is computed when a port's rate is set; see int_hop.h. */
+/* Parameters of a port, computed when its rate is set; see int_hop.h. */
 #include "int_hop.h"
 
 u32 sint_hop_code(u64 rate_bytes_ps)

@@ -223,7 +223,7 @@ static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 	       law->asked_kind != READ_ONCE(law->net->answer);
 }
 
-/* What nobody announces, sysctls and the application's limit, is read once a jiffy. */
+/* Sysctls and the application's limit change without a notice: they are read once a jiffy. */
 static bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u32 rtt_us = tcp_min_rtt(tcp_sk(sk));

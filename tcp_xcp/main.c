@@ -20,13 +20,6 @@
 #include "trace.h"
 
 /*
- * Pacing rate under Reno, in windows per RTT. A window that has just been halved is half the link's
- * rate over an RTT that still includes the queue: with less than 2 windows the link goes idle after
- * each loss.
- */
-#define XCP_RENO_PACING		2
-
-/*
  * Pacing rate, in windows per RTT, of a sender that is held back by its own host. TCP keeps one
  * millisecond of its pacing rate queued at the device; if packets of other sockets wait there for
  * longer, the sender could never fill its window at a lower rate.
@@ -73,7 +66,6 @@ static struct txcp_line txcp_line_of(const struct sock *sk, const struct txcp_so
 				     u64 throughput_bytes_ps)
 {
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-
 	struct txcp_line line;
 
 	line = txcp_desire(hop_speed_bytes_ps(xs->speed), xs->speed.limits,
@@ -195,7 +187,7 @@ static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes
 	if (trace_xcp_feedback_enabled() && feedback.headers)
 		txcp_trace(sk, xs, feedback, rate_bytes_ps);
 	if (reno)
-		rate_bytes_ps *= XCP_RENO_PACING;
+		rate_bytes_ps *= HOP_CC_RENO_PACING;
 	else if (txcp_is_held(&xs->v))
 		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps)
@@ -435,13 +427,9 @@ static void txcp_lost(struct sock *sk, u8 new_state)
 		txcp_repair(sk, 0, false);
 }
 
-/* The recovery is over, unless the stack has undone it: the window is what Reno's was all along. */
 static void txcp_calm(struct sock *sk, u8 new_state)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery && tp->undo_marker)
-		hop_stack_set_cwnd(sk, tp->snd_ssthresh);
+	hop_cc_reno_calm(sk);
 }
 
 /* The stack found that the retransmission was spurious: restore the window and XCP. */

@@ -212,6 +212,13 @@ static inline u32 hop_cc_reno_repair_pkts(struct sock *sk, u32 acked_pkts, bool 
 		   hop_repair_least_pkts(tp));
 }
 
+/* Context: socket lock held. Return: payload of a full packet, at least 1. */
+static inline u32 hop_cc_mss_bytes(const struct sock *sk)
+{
+	sock_owned_by_me(sk);
+	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
+}
+
 /*
  * Pacing rate of Reno, in windows per RTT. A window that has just been halved is half of the link's
  * rate over an RTT that still includes the queue: with less than 2 windows the link goes idle after
@@ -231,7 +238,7 @@ static inline u64 hop_cc_reno_pace_bytes_ps(const struct sock *sk, u32 cwnd_pkts
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	/* 2^20 * 2^16 * 2^4 = 2^40; times 10^6 is less than 2^60 */
-	const u64 bytes = (u64)cwnd_pkts * max_t(u32, tp->mss_cache, 1) * 8 * HOP_CC_RENO_PACING;
+	const u64 bytes = (u64)cwnd_pkts * hop_cc_mss_bytes(sk) * 8 * HOP_CC_RENO_PACING;
 
 	sock_owned_by_me(sk);
 	return tp->srtt_us ? mul_u64_u32_div(bytes, USEC_PER_SEC, tp->srtt_us) : U64_MAX;
@@ -516,13 +523,6 @@ static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum 
 		HOP_CC_RENO(name_ "-reno");					\
 	static struct tcp_congestion_ops prefix##_asking __read_mostly =	\
 		HOP_CC_RENO(name_, .pkts_acked = prefix##_pkts_acked)
-
-/* Context: socket lock held. Return: payload of a full packet, at least 1. */
-static inline u32 hop_cc_mss_bytes(const struct sock *sk)
-{
-	sock_owned_by_me(sk);
-	return max_t(u32, tcp_sk(sk)->mss_cache, 1);
-}
 
 /* Context: any. Return: a hash of the peer's address. */
 static inline u32 hop_cc_peer_hash(const struct sock *sk)

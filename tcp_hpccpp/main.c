@@ -124,7 +124,7 @@ static DEFINE_SPINLOCK(hpccpp_start_lock);
 /*
  * The line rate is that of the sysctl, otherwise the application's limit, the device's rate or the
  * path's rate; 0: not known. A virtual device may report a rate that it does not enforce, as veth
- * does with 10 Gbit/s: it counts until the path's rate is known.
+ * does with 10 Gbit/s: it is no limit for a faster path.
  */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {
@@ -135,8 +135,8 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 	if (rate_mbit)
 		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
 	speed_bytes_ps = hop_speed_bytes_ps(law->speed);
-	if (law->path_bytes_ps && !law->speed.limits)
-		speed_bytes_ps = law->path_bytes_ps;
+	if (!law->speed.limits)
+		speed_bytes_ps = max(speed_bytes_ps, law->path_bytes_ps);
 	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
 		return pacing_bytes_ps;
 	return speed_bytes_ps;

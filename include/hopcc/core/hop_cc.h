@@ -80,7 +80,9 @@ static inline void hop_cc_resume(struct sock *sk, const struct hop_cc_law *law)
 static inline void hop_cc_event(struct sock *sk, enum tcp_ca_event ev,
 				const struct hop_cc_law *law)
 {
-	if (law->timeout && ev == CA_EVENT_LOSS)
+	if (ev == CA_EVENT_LOSS && sk->sk_state == TCP_SYN_SENT)
+		hop_stack_repeat_syn(sk);
+	else if (law->timeout && ev == CA_EVENT_LOSS)
 		law->timeout(sk);
 	else if (law->receive && (ev == CA_EVENT_ECN_IS_CE || ev == CA_EVENT_ECN_NO_CE))
 		law->receive(sk, ev == CA_EVENT_ECN_IS_CE);

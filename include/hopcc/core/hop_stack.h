@@ -332,6 +332,23 @@ static inline void hop_stack_forget_ecn(struct sock *sk)
 }
 
 /**
+ * hop_stack_repeat_syn() - send the SYN again as Not-ECT if it asks for ECN no more
+ * @sk: a TCP socket in SYN_SENT whose SYN was not answered in time
+ *
+ * tcp_ecn_clear_syn() removes ECE and CWR from a SYN that is sent again, in case the path drops
+ * them, but not ECT from its IP header. An answer to the first SYN may still accept ECN: then
+ * tcp_init_congestion_control() sets ECT again.
+ *
+ * Context: socket lock held.
+ */
+static inline void hop_stack_repeat_syn(struct sock *sk)
+{
+	sock_owned_by_me(sk);
+	if (READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_ecn_fallback))
+		INET_ECN_dontxmit(sk);
+}
+
+/**
  * hop_stack_ack_now() - acknowledge the packet that is being processed at once
  * @sk: a TCP socket
  * @flags: ICSK_ACK_NOW, alone where an ACK is scheduled in any case, or with ICSK_ACK_SCHED

@@ -38,6 +38,7 @@
  *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
  *   as fast, flows add more than eta leaves free, and the estimate of N below makes W_ai
  *   proportional to W, so that unequal windows stay unequal.
+ * - A queue is to drain in T and the delay of answers on the way back, which does not count in T.
  * - A queue of up to two packets, HPCC_FREE_PKTS, counts as empty. A probe that waits at all has
  *   its own data packet behind it, and TCP's smallest burst is two packets: if a BDP is four
  *   packets, that queue alone would result in U >= 1.2.
@@ -302,13 +303,13 @@ static bool hpcc_is_small(const struct hpcc_vars *v, const struct hpcc_params *p
 }
 
 /*
- * The time in which a queue is to drain: T, or the flow's round if that is longer, because its
- * window is less than a packet.
+ * The time in which a queue is to drain: T with the delay on the way back, or the flow's round if
+ * that is longer, because its window is less than a packet.
  */
 static u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
 	if (!hpcc_is_small(v, p))
-		return p->t_ns;
+		return min(p->t_ns + p->late_ns, HPCC_T_MAX_NS);
 	/* 2^30 * 2^17 < 2^64 */
 	return min_t(u64, HPCC_T_MAX_NS, div_u64((u64)p->t_ns * hpcc_packet_bytes(p),
 						 v->wnd_ref >> HPCC_WND_SHIFT));

@@ -120,7 +120,8 @@ static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl
 		.id = htonl(arrival->id),
 		.cookie = cpu_to_be64(READ_ONCE(f->peer_cookie)),
 		.seq = htonl(arrival->seq),
-		.t_ns = htonl(reply->tau_ns),
+		.t_ns = htonl(reply->kind == INT_ANSWER_RATIO ? reply->tau_ns :
+			      ((u32)ktime_get_ns() ?: 1)),
 		.wnd = htonl(reply->wnd),
 		.kind = htons(reply->kind),
 		.flows = htons(min_t(u32, reply->flows, U16_MAX)),

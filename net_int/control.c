@@ -77,7 +77,7 @@ static void nint_take_answer(struct nint_net *in, struct hop_flow *flow,
 		nint_count(in, INT_COUNT_IN_BAD_TAG);
 		return;
 	}
-	if (!nint_control_answer(ctl, &a)) {
+	if (!nint_control_answer(ctl, ktime_get_ns(), &a)) {
 		nint_count_fault(in, INT_BAD_SLOTS);
 		return;
 	}

@@ -43,9 +43,9 @@ enum int_fault nint_control_read(const struct sk_buff *skb,
 	}
 }
 
-bool nint_control_answer(const struct nint_control *ctl, struct int_answer *a)
+bool nint_control_answer(const struct nint_control *ctl, u64 now_ns, struct int_answer *a)
 {
-	const u32 kind = be16_to_cpu(ctl->msg.kind);
+	const u32 kind = be16_to_cpu(ctl->msg.kind), t_ns = be32_to_cpu(ctl->msg.t_ns);
 
 	*a = (struct int_answer) {
 		.kind = kind,
@@ -53,6 +53,7 @@ bool nint_control_answer(const struct nint_control *ctl, struct int_answer *a)
 		.flows = be16_to_cpu(ctl->msg.flows),
 		.hops = int_hops(&ctl->hdr),
 		.path_id = int_path_id(&ctl->hdr),
+		.back_ns = t_ns && kind != INT_ANSWER_RATIO ? ((u32)now_ns - t_ns ?: 1) : 0,
 	};
 	switch (kind) {
 	case INT_ANSWER_RECORDS:
@@ -65,7 +66,7 @@ bool nint_control_answer(const struct nint_control *ctl, struct int_answer *a)
 		       a->index < INT_SLOTS_MAX;
 	case INT_ANSWER_RATIO:
 		a->u = be32_to_cpu(ctl->msg.wnd);
-		a->tau_ns = be32_to_cpu(ctl->msg.t_ns);
+		a->tau_ns = t_ns;
 		return true;
 	case INT_ANSWER_WINDOW:
 		a->wnd_bytes = be32_to_cpu(ctl->msg.wnd);

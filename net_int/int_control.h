@@ -41,11 +41,12 @@ enum int_fault nint_control_read(const struct sk_buff *skb,
 /**
  * nint_control_answer() - read an answer
  * @ctl: a control packet of INT_TYPE_ECHO that nint_control_read() accepted
+ * @now_ns: time at which it arrived, local clock
  * @a: result: the answer
  *
  * Return: true if @a is valid; false if its kind is unknown or its hop is out of range.
  */
-bool nint_control_answer(const struct nint_control *ctl, struct int_answer *a);
+bool nint_control_answer(const struct nint_control *ctl, u64 now_ns, struct int_answer *a);
 
 /**
  * nint_answer_is_empty() - check if an answer reports nothing

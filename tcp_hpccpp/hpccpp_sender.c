@@ -7,13 +7,14 @@
  *	T      = RTT - queues			of the packet with the shortest queues
  *	W_init = rate * T			at the start; lower of line's and path's rate
  *	W_ai   = W_init (1 - eta) / N
- *	cwnd   = W / bytes of a packet on the wire, rounded up
+ *	cwnd   = (W + R * delay on the way back) / bytes of a packet on the wire, rounded up
  *	R      = W / T				paces what cwnd rounds up
  *
  * W counts bytes on the wire, as the hops do; cwnd and TCP's pace count packets and payload.
  *
  * Deviations:
  * - T, the base RTT, is measured: see struct hpccpp_least.
+ * - ACKs that are late do not reduce the rate: see hpccpp_flight_bytes().
  * - If the line rate is not known, the rate of the path's slowest port is used. The peer reports it
  *   and may lie: a round can raise it to at most HPCCPP_GROWTH_MAX times W / T. A receiver that
  *   sends only U does not report it: see hpccpp_next_bytes_ps().
@@ -44,6 +45,12 @@
 #define HPCCPP_LEAST_QUEUES_SHIFT	3
 #define HPCCPP_LEAST_T_SHIFT		2
 #define HPCCPP_LONG_T_SHIFT		5
+/* Two clocks run apart by at most 1 / 2^14, 61 ppm. */
+#define HPCCPP_CLOCK_SHIFT		14
+/* Number of answers of which the mean delay is taken */
+#define HPCCPP_BACK_ANSWERS		8
+/* log2 of the fraction of T: shorter delays are ignored. */
+#define HPCCPP_LATE_T_SHIFT		3
 /* Consecutive rounds in favour of another path after which it is tried. */
 #define HPCCPP_MOVE_ROUNDS	4
 /* A port without overload is at eta, and at times slightly below it. */
@@ -198,6 +205,38 @@ bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received)
 		b->counted = true;
 	}
 	return b->rounds >= (b->measured ? HPCCPP_BLIND_ROUNDS_MAX : HPCCPP_BLIND_ROUNDS_NEW);
+}
+
+void hpccpp_note_back(struct hpccpp_back *b, u32 back_ns, u64 now_ns)
+{
+	s32 delay_ns;
+
+	if (!back_ns)
+		return;
+	b->least_ns += min_t(u64, now_ns - b->at_ns, NSEC_PER_SEC) >> HPCCPP_CLOCK_SHIFT;
+	delay_ns = back_ns - b->least_ns;
+	if (!b->at_ns || delay_ns < 0) {
+		b->least_ns = back_ns;
+		delay_ns = 0;
+	}
+	b->at_ns = now_ns;
+	delay_ns -= b->mean_ns;
+	b->mean_ns += delay_ns / HPCCPP_BACK_ANSWERS;
+	b->deviation_ns += (abs(delay_ns) - (s32)b->deviation_ns) / HPCCPP_BACK_ANSWERS;
+}
+
+u32 hpccpp_late_ns(const struct hpccpp_back *b, u32 t_ns, u64 rtt_ns)
+{
+	const u64 most_ns = rtt_ns > t_ns ? 2 * (rtt_ns - t_ns) : 0;
+	const u64 late_ns = min(b->mean_ns + 2ULL * b->deviation_ns, most_ns);
+
+	return late_ns > t_ns >> HPCCPP_LATE_T_SHIFT ? min_t(u64, late_ns, HPCC_T_MAX_NS) : 0;
+}
+
+u32 hpccpp_flight_bytes(u32 wnd_bytes, u32 t_ns, u32 late_ns)
+{
+	/* 2^32 * 2^30 < 2^64 */
+	return min_t(u64, wnd_bytes + div_u64((u64)wnd_bytes * late_ns, t_ns), U32_MAX);
 }
 
 u32 hpccpp_cwnd_pkts(u32 wnd_bytes, u32 wnd_init_bytes, u32 wire_bytes, bool held)

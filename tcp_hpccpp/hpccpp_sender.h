@@ -205,6 +205,56 @@ struct hpccpp_blind {
 bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received);
 
 /**
+ * struct hpccpp_back - delay of answers on the way back
+ * @least_ns: the least int_answer.back_ns, which has no queue; increases slowly, since one host's
+ *	clock may be faster than the other's
+ * @mean_ns: mean delay above it
+ * @deviation_ns: mean distance from @mean_ns
+ * @at_ns: time of the latest answer; 0: none yet
+ */
+struct hpccpp_back {
+	u32 least_ns;
+	u32 mean_ns;
+	u32 deviation_ns;
+	u64 at_ns;
+};
+
+/**
+ * hpccpp_note_back() - update for an answer
+ * @b: is updated
+ * @back_ns: int_answer.back_ns
+ * @now_ns: local clock
+ */
+void hpccpp_note_back(struct hpccpp_back *b, u32 back_ns, u64 now_ns);
+
+/**
+ * hpccpp_late_ns() - get the delay of ACKs that no queue on the way to the peer causes
+ * @b: delay of answers
+ * @t_ns: T
+ * @rtt_ns: smoothed RTT
+ *
+ * A peer cannot claim more than twice the mean delay of its ACKs.
+ *
+ * Return: the mean and twice its deviation, ns, at most HPCC_T_MAX_NS; 0: short in comparison
+ * with T.
+ */
+u32 hpccpp_late_ns(const struct hpccpp_back *b, u32 t_ns, u64 rtt_ns);
+
+/**
+ * hpccpp_flight_bytes() - compute how much may be in flight
+ * @wnd_bytes: W
+ * @t_ns: T
+ * @late_ns: hpccpp_late_ns()
+ *
+ * W is what the path holds within T. ACKs that are late, in a queue on the way back or in a host,
+ * are of data that has left the path already: what arrives in the meantime at a rate of W / T may
+ * be in flight in addition.
+ *
+ * Return: bytes, at least W.
+ */
+u32 hpccpp_flight_bytes(u32 wnd_bytes, u32 t_ns, u32 late_ns);
+
+/**
  * hpccpp_cwnd_pkts() - compute the congestion window
  * @wnd_bytes: W
  * @wnd_init_bytes: W_init, the BDP of the path's slowest port

@@ -658,6 +658,81 @@ static void least_test(struct kunit *test)
 	}
 }
 
+/* Clocks that are apart, wrap, and drift; a queue that comes and goes. */
+static const struct back_case {
+	const char *what;
+	struct {
+		u32 back_ns;
+		u64 at_ns;
+		u32 times;
+	} answer[3];
+	u32 want_least_ns;
+	u32 want_mean_ns;
+} back_cases[] = {
+	{ "not known", { { 0, 1000, 5 } }, 0, 0 },
+	{ "no queue", { { 5000, 1000, 5 } }, 5000, 0 },
+	{ "a queue", { { 5000, 1000, 1 }, { 21000, 1000, 1 } }, 5000, 2000 },
+	{ "a queue that stays", { { 5000, 1000, 1 }, { 21000, 1000, 100 } }, 5000, 15993 },
+	{ "a queue that ends", { { 5000, 1000, 1 }, { 21000, 1000, 100 }, { 5000, 1000, 100 } },
+	  5000, 7 },
+	{ "it was a queue", { { 21000, 1000, 5 }, { 5000, 1000, 1 } }, 5000, 0 },
+	{ "the clock wraps", { { U32_MAX, 1000, 1 }, { 15999, 1000, 1 } }, U32_MAX, 2000 },
+	{ "a clock that is slower by 2^-14", { { 5000, 1000, 1 }, { 6000, 16385000, 1 } },
+	  6000, 0 },
+	{ "after an hour", { { 5000, 1000, 1 }, { 70000, 3600000000000ULL, 1 } }, 66035, 495 },
+};
+
+static void back_test(struct kunit *test)
+{
+	size_t i, n, times;
+
+	for (i = 0; i < ARRAY_SIZE(back_cases); i++) {
+		const struct back_case *c = &back_cases[i];
+		struct hpccpp_back b = {};
+
+		for (n = 0; n < ARRAY_SIZE(c->answer); n++)
+			for (times = 0; times < c->answer[n].times; times++)
+				hpccpp_note_back(&b, c->answer[n].back_ns, c->answer[n].at_ns);
+		KUNIT_EXPECT_EQ_MSG(test, b.least_ns, c->want_least_ns, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, b.mean_ns, c->want_mean_ns, "%s", c->what);
+	}
+}
+
+static const struct late_case {
+	const char *what;
+	struct hpccpp_back back;
+	u32 wnd_bytes;
+	u64 rtt_ns;
+	u32 want_ns;
+	u32 want_bytes;
+} late_cases[] = {
+	{ "no delay", { }, 30000, T_NS, 0, 30000 },
+	{ "an eighth of T", { .mean_ns = T_NS / 8 }, 30000, 2 * T_NS, 0, 30000 },
+	{ "half of T", { .mean_ns = T_NS / 2 }, 30000, 2 * T_NS, T_NS / 2, 45000 },
+	{ "and by turns none and T", { .mean_ns = T_NS / 2, .deviation_ns = T_NS / 2 },
+	  30000, 2 * T_NS, 3 * T_NS / 2, 75000 },
+	{ "more than the RTT has", { .mean_ns = 100 * T_NS }, 30000, 2 * T_NS, 2 * T_NS, 90000 },
+	{ "a deviation alone", { .deviation_ns = 100 * T_NS }, 30000, T_NS, 0, 30000 },
+	{ "an RTT below T", { .mean_ns = T_NS }, 30000, T_NS / 2, 0, 30000 },
+	{ "not known", { }, 30000, 2 * T_NS, 0, 30000 },
+	{ "the largest", { .mean_ns = S32_MAX, .deviation_ns = S32_MAX }, U32_MAX, S32_MAX,
+	  HPCC_T_MAX_NS, U32_MAX },
+};
+
+static void late_test(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(late_cases); i++) {
+		const struct late_case *c = &late_cases[i];
+		const u32 late_ns = hpccpp_late_ns(&c->back, T_NS, c->rtt_ns);
+
+		KUNIT_EXPECT_EQ_MSG(test, late_ns, c->want_ns, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_flight_bytes(c->wnd_bytes, T_NS, late_ns),
+				    c->want_bytes, "%s", c->what);
+	}
+}
+
 static const struct pace_case {
 	const char *what;
 	u32 wnd_bytes;
@@ -1164,6 +1239,8 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(held_test),
+	KUNIT_CASE(back_test),
+	KUNIT_CASE(late_test),
 	KUNIT_CASE(idle_path_test),
 	KUNIT_CASE(slow_hosts_test),
 	KUNIT_CASE(burst_test),

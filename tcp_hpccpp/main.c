@@ -59,6 +59,7 @@ struct hpccpp_net {
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: congestion window that was set last
  * @least: inputs of T besides the minimum RTT
+ * @back: delay of answers on the way back
  * @move: state of section 9.4
  * @blind: answers that could not be used
  * @guard: the end-to-end window
@@ -91,6 +92,7 @@ struct hpccpp_law {
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
 	struct hpccpp_least least;
+	struct hpccpp_back back;
 	struct hpccpp_move move;
 	struct hpccpp_blind blind;
 	struct hop_guard guard;
@@ -199,6 +201,12 @@ static u32 hpccpp_least_us(const struct hpccpp_law *law)
 	return law->p.t_ns / NSEC_PER_USEC + 1;
 }
 
+/* The delay that the hops' reports and the peer's clock explain, for the guard. */
+static u32 hpccpp_explained_us(const struct hpccpp_law *law)
+{
+	return law->reported_us + law->p.late_ns / NSEC_PER_USEC;
+}
+
 static u32 hpccpp_flows(const struct hpccpp_law *law)
 {
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
@@ -259,6 +267,11 @@ static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
 	       !nint_flow_acks_now(hs->flow);
 }
 
+static u64 hpccpp_srtt_ns(const struct tcp_sock *tp)
+{
+	return (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC;
+}
+
 /* Line 27: sets window, pacing rate and limit of bursts. */
 static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
@@ -269,7 +282,8 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	u32 cwnd_pkts;
 	u64 bytes_ps;
 
-	cwnd_pkts = hpccpp_cwnd_pkts(wnd_bytes, law->p.wnd_init_bytes, wire_bytes, held);
+	cwnd_pkts = hpccpp_cwnd_pkts(hpccpp_flight_bytes(wnd_bytes, law->p.t_ns, law->p.late_ns),
+				     law->p.wnd_init_bytes, wire_bytes, held);
 	law->cwnd_pkts = hop_stack_set_cwnd(sk, hop_guard_bound(&law->guard, cwnd_pkts));
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hop_cc_mss_bytes(sk), wire_bytes);
 	bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &law->guard, bytes_ps);
@@ -597,10 +611,12 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	u64 bytes_ps;
 
 	hpccpp_note_queues(law);
+	hpccpp_note_back(&law->back, a->back_ns, tcp_sk(sk)->tcp_clock_cache);
 	/* The RTT of a packet with shorter queues than all before is closer to T. */
 	if (law->least.queues_ns &&
 	    hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), a))
 		law->p_is_old = true;
+	law->p.late_ns = hpccpp_late_ns(&law->back, law->p.t_ns, hpccpp_srtt_ns(tcp_sk(sk)));
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
@@ -641,7 +657,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_give_up(sk, true);
 		return;
 	}
-	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), law->reported_us);
+	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), hpccpp_explained_us(law));
 	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = poll == INT_POLL_ANSWER;
 	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {

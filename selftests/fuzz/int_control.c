@@ -43,13 +43,16 @@ static void draw_segment(struct sk_buff *skb, u32 *offset_bytes)
 
 static void check_answer(const struct nint_control *ctl)
 {
+	const u32 t_ns = be32_to_cpu(ctl->msg.t_ns), now_ns = fuzz_u32();
 	struct int_answer a;
 
-	if (!nint_control_answer(ctl, &a))
+	if (!nint_control_answer(ctl, now_ns, &a))
 		return;
 	FUZZ_CLAIM(!nint_control_negotiates(ctl));
 	FUZZ_CLAIM(a.kind <= INT_ANSWER_WINDOW);
 	FUZZ_CLAIM(a.seq == be32_to_cpu(ctl->msg.seq));
+	FUZZ_CLAIM(!a.back_ns == (!t_ns || a.kind == INT_ANSWER_RATIO));
+	FUZZ_CLAIM(!a.back_ns || a.back_ns == now_ns - t_ns || now_ns == t_ns);
 	if (a.kind == INT_ANSWER_SUMMARY)
 		FUZZ_CLAIM(a.index < a.hops && a.index < INT_SLOTS_MAX &&
 			   int_slots(&ctl->hdr) == 1);

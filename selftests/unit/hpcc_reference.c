@@ -60,7 +60,7 @@ struct stored {
 };
 
 struct reference {
-	double t, eta, wnd_max, wnd_init, wnd_ai;
+	double t, late, eta, wnd_max, wnd_init, wnd_ai;
 	unsigned int max_stage;
 	double u, wnd, wc, quiet;
 	unsigned int stage, rounds;
@@ -191,7 +191,8 @@ static bool reference_measure(struct reference *r, struct stored *path, const st
 	/* In whole ns and bytes, as in the tested code; r->wc is the same there. */
 	const double round_ns = floor(r->t * NS_PER_S * HPCC_PACKET_BYTES / floor(r->wc) +
 				      0.000001);
-	const double drain = fmin(fmax(r->t, round_ns / NS_PER_S), HPCC_T_MAX_NS / NS_PER_S);
+	const double usual = r->wc < HPCC_PACKET_BYTES ? round_ns / NS_PER_S : r->t + r->late;
+	const double drain = fmin(usual, HPCC_T_MAX_NS / NS_PER_S);
 	struct hop *l = path->l;
 	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};
 	unsigned int i;
@@ -339,6 +340,7 @@ static void set_connection(struct connection *c)
 	set_path(&c->path[1]);
 	c->turns = !below(4);
 	c->p.t_ns = log_uniform(HPCC_T_MIN_NS, 8e6);
+	c->p.late_ns = below(2) ? 0 : log_uniform(1, HPCC_T_MAX_NS);
 	c->p.eta = (u64)eta_ppm * HPCC_U_ONE / HPCC_PPM;
 	c->p.max_stage = below(8);
 	c->p.wnd_max_bytes = log_uniform(HPCC_WND_MIN_BYTES, 4e9);
@@ -348,6 +350,7 @@ static void set_connection(struct connection *c)
 	hpcc_start(&c->v, &c->p);
 	c->r = (struct reference){
 		.t = c->p.t_ns / NS_PER_S,
+		.late = c->p.late_ns / NS_PER_S,
 		.eta = (double)c->p.eta / HPCC_U_ONE,
 		.max_stage = c->p.max_stage,
 		.wnd_max = c->p.wnd_max_bytes,

@@ -71,6 +71,9 @@ struct int_ask {
  * @hops: nHop; not valid for WINDOW and RATIO
  * @index: SUMMARY: index of the hop
  * @path_id: pathID; not valid for WINDOW and RATIO
+ * @back_ns: time from the packet's arrival at the peer to that of the answer here, modulo 2^32.
+ *	The hosts' clocks differ, so only differences between two answers mean anything. 0: not
+ *	known, for RATIO and for answers in ACKs
  * @record: SUMMARY: record of the hop
  * @u: RATIO: u, 2^-20
  * @tau_ns: RATIO: tau, the time over which u was measured
@@ -85,6 +88,7 @@ struct int_answer {
 	u8 hops;
 	u8 index;
 	u16 path_id;
+	u32 back_ns;
 	struct int_record record;
 	u32 u;
 	u32 tau_ns;

@@ -51,6 +51,8 @@
  * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port if that is known to be below
  *	the line rate, HPCC_WND_MIN_BYTES to @wnd_max_bytes
  * @wnd_ai: W_ai for N flows, the maximum, bytes << HPCC_WND_SHIFT
+ * @late_ns: delay of answers on the way back, at most HPCC_T_MAX_NS: a queue is to drain in T and
+ *	this, since a window takes effect only so late
  * @packet_bytes: size of a full packet on the wire; 0: not known, HPCC_PACKET_BYTES
  * @hold: hpcc_leaves() may lower Wc
  */
@@ -62,6 +64,7 @@ struct hpcc_params {
 	u32 wnd_max_bytes;
 	u32 wnd_init_bytes;
 	u32 packet_bytes;
+	u32 late_ns;
 	bool hold;
 };
 

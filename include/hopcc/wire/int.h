@@ -147,7 +147,8 @@ struct int_hdr {
  * @cookie: cookie from the handshake of this packet's receiver; it proves that the sender has
  *	read that handshake; 0 in a question
  * @seq: SND.NXT after the answered packet was sent
- * @t_ns: probe: T; RATIO: tau
+ * @t_ns: probe: T; RATIO: tau; other answers: time at which the answered packet arrived, by the
+ *	receiver's clock, modulo 2^32; 0: not known
  * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
  * @kind: enum int_answer_kind: the kind that is requested or given; or INT_MSG_HANDSHAKE
  * @flows: answer: N, or 0 if not reported; probe: queues on the path of the other end's SYN or

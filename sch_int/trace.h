@@ -52,8 +52,4 @@ TRACE_EVENT(int_stamp,
 
 #endif /* HOPCC_SCH_INT_TRACE_H */
 
-#undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
-#undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace
-#include <trace/define_trace.h>
+#include <hopcc/lib/hop_define_trace.h>

@@ -51,8 +51,4 @@ TRACE_EVENT(wred_decision,
 
 #endif /* HOPCC_WRED_TRACE_H */
 
-#undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
-#undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace
-#include <trace/define_trace.h>
+#include <hopcc/lib/hop_define_trace.h>

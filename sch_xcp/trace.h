@@ -88,8 +88,4 @@ TRACE_EVENT(xcp_share,
 
 #endif /* HOPCC_SCH_XCP_TRACE_H */
 
-#undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
-#undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace
-#include <trace/define_trace.h>
+#include <hopcc/lib/hop_define_trace.h>

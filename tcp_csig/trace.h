@@ -118,8 +118,4 @@ TRACE_EVENT(csig_move,
 
 #endif
 
-#undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
-#undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace
-#include <trace/define_trace.h>
+#include <hopcc/lib/hop_define_trace.h>

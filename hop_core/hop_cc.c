@@ -22,7 +22,7 @@ int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
 	int err;
 
 	memcpy(hs + 1, cc->defaults, cc->defaults_bytes);
-	err = hop_sysctl_start(net, hs, cc->knobs, cc->knob_count, hs);
+	err = hop_sysctl_start(net, hs, cc->knobs, hs);
 	if (err || !cc->hook)
 		return err;
 	err = hop_hook_start_cc(net, cc->hook);

@@ -697,8 +697,7 @@ EXPORT_SYMBOL_GPL(hop_flow_retire);
 
 /* The empty entry ends the table in kernels that do not get the number of entries. */
 static const struct ctl_table hop_flow_table[] = {
-	HOP_SYSCTL("flow_limit", 0644, struct hop_flow_net, limit, proc_douintvec_minmax,
-		   SYSCTL_ZERO, hop_sysctl_bound(HOP_FLOW_LIMIT_MAX)),
+	HOP_SYSCTL_NUMBER("flow_limit", struct hop_flow_net, limit, 0, HOP_FLOW_LIMIT_MAX),
 	{ }
 };
 
@@ -713,7 +712,7 @@ static int __net_init hop_flow_net_init(struct net *net)
 	INIT_LIST_HEAD(&fn->half_open_flows);
 	fn->limit = HOP_FLOW_LIMIT_DEFAULT;
 	fn->contained = net->user_ns != &init_user_ns;
-	err = hop_sysctl_start(net, &fn->sysctl, hop_flow_table, 1, fn);
+	err = hop_sysctl_start(net, &fn->sysctl, hop_flow_table, fn);
 	/* A container's root may not raise the limit above the default: it is the host's memory. */
 	if (!err && fn->contained)
 		fn->sysctl.table[0].extra2 = &hop_flow_limit_default;

@@ -30,12 +30,10 @@ static void hop_sysctl_explain(const struct ctl_table *table)
 static int hop_sysctl_handle(compat_ctl_table *table, int write, void *buffer, size_t *len,
 			     loff_t *pos)
 {
-	const struct ctl_table *end = table, *template;
+	const struct ctl_table *end = hop_sysctl_end(table);
+	const struct ctl_table *template = (const struct ctl_table *)end->data - (end - table);
 	int err;
 
-	while (end->procname)
-		end++;
-	template = (const struct ctl_table *)end->data - (end - table);
 	err = template->proc_handler(table, write, buffer, len, pos);
 	if (write && (err == -EINVAL || err == -ERANGE) &&
 	    hop_is_trusted(end->extra1))
@@ -44,8 +42,9 @@ static int hop_sysctl_handle(compat_ctl_table *table, int write, void *buffer, s
 }
 
 int hop_sysctl_start(struct net *net, struct hop_sysctl *hs, const struct ctl_table *template,
-		     unsigned int entries, void *state)
+		     void *state)
 {
+	const unsigned int entries = hop_sysctl_end(template) - template;
 	unsigned int i;
 
 	hs->table = kmemdup(template, (entries + 1) * sizeof(*template), GFP_KERNEL);
@@ -71,3 +70,19 @@ void hop_sysctl_stop(struct hop_sysctl *hs)
 	kfree(hs->table);
 }
 EXPORT_SYMBOL_GPL(hop_sysctl_stop);
+
+int hop_sysctl_set_if(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
+		      bool (*may)(unsigned int value))
+{
+	unsigned int *knob = table->data, value = READ_ONCE(*knob);
+	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
+	int err = proc_douintvec(&one, write, buffer, len, pos);
+
+	if (err || !write)
+		return err;
+	if (!may(value))
+		return -EINVAL;
+	WRITE_ONCE(*knob, value);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(hop_sysctl_set_if);

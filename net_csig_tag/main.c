@@ -121,7 +121,7 @@ static int __net_init ctag_net_init(struct net *net)
 	err = -ENOMEM;
 	if (!proc_create_net_single("hopcc_csig", 0444, net->proc_net, ctag_counts_show, NULL))
 		goto no_proc;
-	err = hop_sysctl_start(net, &cn->sysctl, ctag_table, CTAG_SYSCTLS, cn);
+	err = hop_sysctl_start(net, &cn->sysctl, ctag_table, cn);
 	if (err)
 		goto no_sysctl;
 	return 0;

@@ -335,8 +335,7 @@ int ctag_hook(struct ctag_net *cn, bool also);
 void ctag_unhook(struct ctag_net *cn);
 
 /* sysctl.c */
-#define CTAG_SYSCTLS 11
-extern const struct ctl_table ctag_table[CTAG_SYSCTLS + 1];
+extern const struct ctl_table ctag_table[];
 void ctag_knobs_default(struct ctag_net *cn);
 
 /* scales.c */

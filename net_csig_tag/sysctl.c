@@ -107,22 +107,17 @@ static int ctag_set_buckets(compat_ctl_table *table, int write, void *buffer, si
 }
 
 /* The last entry terminates the table on kernels that do not count entries. */
-const struct ctl_table ctag_table[CTAG_SYSCTLS + 1] = {
+const struct ctl_table ctag_table[] = {
 	HOP_SYSCTL("csig", 0644, struct ctag_net, level, ctag_set_level, SYSCTL_ZERO,
 		   hop_sysctl_bound(CTAG_INITIATES)),
-	HOP_SYSCTL("csig_form", 0644, struct ctag_net, form, proc_douintvec_minmax,
-		   hop_sysctl_bound(CSIG_COMPACT), hop_sysctl_bound(CSIG_EXPANDED)),
-	HOP_SYSCTL("csig_every", 0644, struct ctag_net, every_pkts, proc_douintvec_minmax,
-		   SYSCTL_ONE, hop_sysctl_bound(CTAG_EVERY_MAX_PKTS)),
-	HOP_SYSCTL("csig_retry_s", 0644, struct ctag_net, retry_s, proc_douintvec_minmax,
-		   SYSCTL_ONE, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
-	HOP_SYSCTL("csig_unsupported_s", 0644, struct ctag_net, unsupported_s,
-		   proc_douintvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(HOP_UNSUPPORTED_MAX_S)),
+	HOP_SYSCTL_NUMBER("csig_form", struct ctag_net, form, CSIG_COMPACT, CSIG_EXPANDED),
+	HOP_SYSCTL_NUMBER("csig_every", struct ctag_net, every_pkts, 1, CTAG_EVERY_MAX_PKTS),
+	HOP_SYSCTL_NUMBER("csig_retry_s", struct ctag_net, retry_s, 1, HOP_UNSUPPORTED_MAX_S),
+	HOP_SYSCTL_NUMBER("csig_unsupported_s", struct ctag_net, unsupported_s, 0,
+			  HOP_UNSUPPORTED_MAX_S),
 	/* One number per signal; the kernel supports vectors only of int. */
-	HOP_SYSCTL("csig_weights", 0644, struct ctag_net, weight_pkts, proc_dointvec_minmax,
-		   SYSCTL_ZERO, hop_sysctl_bound(CTAG_WEIGHT_MAX_PKTS)),
-	HOP_SYSCTL("csig_quantum", 0644, struct ctag_net, quantum, proc_dointvec_minmax, SYSCTL_ONE,
-		   SYSCTL_INT_MAX),
+	HOP_SYSCTL_NUMBER("csig_weights", struct ctag_net, weight_pkts, 0, CTAG_WEIGHT_MAX_PKTS),
+	HOP_SYSCTL_NUMBER("csig_quantum", struct ctag_net, quantum, 1, INT_MAX),
 	HOP_SYSCTL("csig_cc", 0644, struct ctag_net, cc, proc_dostring, NULL, NULL),
 	HOP_SYSCTL("csig_ports", 0644, struct ctag_net, port_names, ctag_set_ports, NULL, NULL),
 	HOP_SYSCTL("csig_rules", 0644, struct ctag_net, rules, ctag_set_rules, NULL,

@@ -153,7 +153,7 @@ static int __net_init nint_net_init(struct net *net)
 		return -ENOMEM;
 	if (!proc_create_net_single("hopcc_int", 0444, net->proc_net, nint_counts_show, NULL))
 		goto no_proc;
-	err = hop_sysctl_start(net, &in->sysctl, nint_table, INT_SYSCTLS, in);
+	err = hop_sysctl_start(net, &in->sysctl, nint_table, in);
 	if (err)
 		goto no_sysctl;
 	err = nint_hook(in);

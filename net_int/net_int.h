@@ -419,8 +419,7 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* sysctl.c */
-#define INT_SYSCTLS 11
-extern const struct ctl_table nint_table[INT_SYSCTLS + 1];
+extern const struct ctl_table nint_table[];
 void nint_knobs_default(struct nint_net *in);
 
 /* flow.c */

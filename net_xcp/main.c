@@ -101,7 +101,7 @@ static int __net_init nxcp_net_init(struct net *net)
 		return -ENOMEM;
 	if (!proc_create_net_single("hopcc_xcp", 0444, net->proc_net, nxcp_counts_show, NULL))
 		goto no_proc;
-	err = hop_sysctl_start(net, &xn->sysctl, nxcp_table, XCP_SYSCTLS, xn);
+	err = hop_sysctl_start(net, &xn->sysctl, nxcp_table, xn);
 	if (err)
 		goto no_sysctl;
 	err = nxcp_hook(xn);

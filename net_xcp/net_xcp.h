@@ -187,8 +187,7 @@ static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 }
 
 /* sysctl.c */
-#define XCP_SYSCTLS 6
-extern const struct ctl_table nxcp_table[XCP_SYSCTLS + 1];
+extern const struct ctl_table nxcp_table[];
 void nxcp_knobs_default(struct nxcp_net *xn);
 
 /* hook.c */

@@ -536,18 +536,15 @@ static struct tcp_congestion_ops tcsig_ops __read_mostly = {
 static struct tcp_congestion_ops tcsig_reno __read_mostly = HOP_CC_RENO("csig-reno");
 
 /* The bounds are only checked here. */
-#define TCSIG_KNOB(name, member, handler, low, high) \
-	HOP_SYSCTL("tcp_csig_" name, 0644, struct tcsig_net, knobs.member, handler, low, high)
+#define TCSIG_KNOB(name, member, low, high) \
+	HOP_SYSCTL_NUMBER("tcp_csig_" name, struct tcsig_net, knobs.member, low, high)
 
 static const struct ctl_table tcsig_table[] = {
-	TCSIG_KNOB("target_ns", target_ns, proc_douintvec_minmax,
-		   hop_sysctl_bound(TCSIG_TARGET_MIN_NS), hop_sysctl_bound(TCSIG_TARGET_MAX_NS)),
-	TCSIG_KNOB("jump", jump, proc_dou8vec_minmax, SYSCTL_ZERO, SYSCTL_ONE),
-	TCSIG_KNOB("idle_rounds", idle_rounds, proc_douintvec_minmax, SYSCTL_ZERO,
-		   hop_sysctl_bound(TCSIG_IDLE_MAX_ROUNDS)),
-	TCSIG_KNOB("move_rounds", move_rounds, proc_douintvec_minmax, SYSCTL_ZERO,
-		   hop_sysctl_bound(TCSIG_MOVE_MAX_ROUNDS)),
-	TCSIG_KNOB("edges", edge, proc_dointvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(U16_MAX)),
+	TCSIG_KNOB("target_ns", target_ns, TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
+	TCSIG_KNOB("jump", jump, 0, 1),
+	TCSIG_KNOB("idle_rounds", idle_rounds, 0, TCSIG_IDLE_MAX_ROUNDS),
+	TCSIG_KNOB("move_rounds", move_rounds, 0, TCSIG_MOVE_MAX_ROUNDS),
+	TCSIG_KNOB("edges", edge, 0, U16_MAX),
 	{ }
 };
 

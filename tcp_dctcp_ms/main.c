@@ -293,8 +293,8 @@ static struct tcp_congestion_ops dctcp_reno __read_mostly =
 	HOP_CC_RENO("dctcp_ms-reno", .get_info = dctcp_get_info);
 
 static const struct ctl_table dctcp_table[] = {
-	HOP_SYSCTL("tcp_dctcp_ms_rtt_max_us", 0644, struct dctcp_net, knobs.rtt_max_us,
-		   proc_douintvec_minmax, SYSCTL_ZERO, hop_sysctl_bound(DCTCP_RTT_MAX_US)),
+	HOP_SYSCTL_NUMBER("tcp_dctcp_ms_rtt_max_us", struct dctcp_net, knobs.rtt_max_us, 0,
+			  DCTCP_RTT_MAX_US),
 	{ }
 };
 

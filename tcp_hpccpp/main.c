@@ -771,40 +771,31 @@ static struct tcp_congestion_ops hpccpp_ops __read_mostly = {
 
 HOP_CC_ASKING(hpccpp, "hpccpp", nint_flow_negotiate);
 
-/* T is 0 for the measured one, or at least HPCC_T_MIN_NS. */
+/* 0 is for the measured T. */
+static bool hpccpp_may_be_t(unsigned int value)
+{
+	return !value || (value >= HPCC_T_MIN_NS && value <= HPCC_T_MAX_NS);
+}
+
 static int hpccpp_set_t(compat_ctl_table *table, int write, void *buffer, size_t *len,
 			loff_t *pos)
 {
-	unsigned int *t_ns = table->data, value = READ_ONCE(*t_ns);
-	struct ctl_table one = { .data = &value, .maxlen = sizeof(value) };
-	int err = proc_douintvec(&one, write, buffer, len, pos);
-
-	if (err || !write)
-		return err;
-	if (value && (value < HPCC_T_MIN_NS || value > HPCC_T_MAX_NS))
-		return -EINVAL;
-	WRITE_ONCE(*t_ns, value);
-	return 0;
+	return hop_sysctl_set_if(table, write, buffer, len, pos, hpccpp_may_be_t);
 }
 
-#define HPCCPP_KNOB(name, handler, member, low, high) \
-	HOP_SYSCTL("tcp_hpccpp_" name, 0644, struct hpccpp_net, member, handler, low, high)
+#define HPCCPP_KNOB(name, member, low, high) \
+	HOP_SYSCTL_NUMBER("tcp_hpccpp_" name, struct hpccpp_net, member, low, high)
 
 static const struct ctl_table hpccpp_table[] = {
-	HPCCPP_KNOB("eta_ppm", proc_douintvec_minmax, config.eta_ppm,
-		    hop_sysctl_bound(HPCCPP_ETA_MIN_PPM), hop_sysctl_bound(HPCC_PPM)),
-	HPCCPP_KNOB("max_stage", proc_douintvec_minmax, config.max_stage, SYSCTL_ZERO,
-		    hop_sysctl_bound(HPCCPP_STAGE_MAX)),
-	HPCCPP_KNOB("flows", proc_douintvec_minmax, config.flows, SYSCTL_ONE,
-		    hop_sysctl_bound(HPCCPP_FLOWS_MAX)),
-	HPCCPP_KNOB("rate_mbit", proc_douintvec_minmax, config.rate_mbit, SYSCTL_ZERO,
-		    hop_sysctl_bound(HPCCPP_RATE_MAX_MBIT)),
-	HPCCPP_KNOB("answer", proc_douintvec_minmax, answer, SYSCTL_ZERO,
-		    hop_sysctl_bound(INT_ANSWER_WINDOW)),
-	HPCCPP_KNOB("hold", proc_douintvec_minmax, config.hold, SYSCTL_ZERO, SYSCTL_ONE),
-	HPCCPP_KNOB("move", proc_douintvec_minmax, move, SYSCTL_ZERO, SYSCTL_ONE),
-	HPCCPP_KNOB("t_ns", hpccpp_set_t, config.t_ns, NULL,
-		    hop_sysctl_words("N, N 0 or from 1000 to 1000000000")),
+	HPCCPP_KNOB("eta_ppm", config.eta_ppm, HPCCPP_ETA_MIN_PPM, HPCC_PPM),
+	HPCCPP_KNOB("max_stage", config.max_stage, 0, HPCCPP_STAGE_MAX),
+	HPCCPP_KNOB("flows", config.flows, 1, HPCCPP_FLOWS_MAX),
+	HPCCPP_KNOB("rate_mbit", config.rate_mbit, 0, HPCCPP_RATE_MAX_MBIT),
+	HPCCPP_KNOB("answer", answer, 0, INT_ANSWER_WINDOW),
+	HPCCPP_KNOB("hold", config.hold, 0, 1),
+	HPCCPP_KNOB("move", move, 0, 1),
+	HOP_SYSCTL("tcp_hpccpp_t_ns", 0644, struct hpccpp_net, config.t_ns, hpccpp_set_t, NULL,
+		   hop_sysctl_words("N, N 0 or from 1000 to 1000000000")),
 	{ }
 };
 

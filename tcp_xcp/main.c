@@ -496,8 +496,7 @@ static struct tcp_congestion_ops txcp_ops __read_mostly = {
 HOP_CC_ASKING(txcp, "xcp", nxcp_flow_ask);
 
 static const struct ctl_table txcp_table[] = {
-	HOP_SYSCTL("tcp_xcp_loss", 0644, struct txcp_net, knobs.loss, proc_dou8vec_minmax,
-		   SYSCTL_ZERO, hop_sysctl_bound(XCP_LOSS_TIGHTER)),
+	HOP_SYSCTL_NUMBER("tcp_xcp_loss", struct txcp_net, knobs.loss, 0, XCP_LOSS_TIGHTER),
 	{ }
 };
 

@@ -453,7 +453,6 @@ int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
  * @hook: changes packets of its sockets; NULL: it does not
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
- * @knob_count: number of sysctls, without the empty entry
  * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl
  * @defaults_bytes: their size
  */
@@ -464,7 +463,6 @@ struct hop_cc {
 	const struct hop_hook_cc *hook;
 	unsigned int *net_id;
 	const struct ctl_table *knobs;
-	unsigned int knob_count;
 	const void *defaults;
 	size_t defaults_bytes;
 };
@@ -590,7 +588,6 @@ static inline void hop_cc_free(struct sock *sk)
 		.ops		= &prefix##_ops,				\
 		.net_id		= &prefix##_net_id,				\
 		.knobs		= prefix##_table,				\
-		.knob_count	= ARRAY_SIZE(prefix##_table) - 1,		\
 		.defaults	= &prefix##_defaults,				\
 		.defaults_bytes	= sizeof(prefix##_defaults),			\
 		__VA_ARGS__							\

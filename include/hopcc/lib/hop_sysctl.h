@@ -49,19 +49,71 @@ struct hop_sysctl {
 		.extra2		= high,					\
 	}
 
+/* The handler of a number by its size; the kernel has one for vectors of int alone. */
+#define hop_sysctl_handler(bytes)					\
+	((bytes) == sizeof(u8) ? proc_dou8vec_minmax :			\
+	 (bytes) == sizeof(u32) ? proc_douintvec_minmax : proc_dointvec_minmax)
+
+/**
+ * HOP_SYSCTL_NUMBER() - an entry of a template: a number or a vector of numbers
+ * @name: as in HOP_SYSCTL()
+ * @type: the module's state of a network namespace
+ * @member: the value in @type: u8, u32, or an array of int
+ * @low: the lower bound, a constant
+ * @high: the upper bound, a constant
+ */
+#define HOP_SYSCTL_NUMBER(name, type, member, low, high)			\
+	HOP_SYSCTL(name, 0644, type, member,					\
+		   hop_sysctl_handler(sizeof_field(type, member)),		\
+		   hop_sysctl_bound(low), hop_sysctl_bound(high))
+
 /**
  * hop_sysctl_start() - register a module's sysctls in a network namespace
  * @net: the network namespace
  * @hs: result, for hop_sysctl_stop()
  * @template: the sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
- * @entries: number of sysctls, without the empty entry
  * @state: the module's state of @net, which .data is an offset in
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
 int hop_sysctl_start(struct net *net, struct hop_sysctl *hs, const struct ctl_table *template,
-		     unsigned int entries, void *state);
+		     void *state);
+
+/* Return: the empty entry at the end of a table. */
+static inline const struct ctl_table *hop_sysctl_end(const struct ctl_table *table)
+{
+	while (table->procname)
+		table++;
+	return table;
+}
+
+/**
+ * hop_sysctl_net() - get the network namespace of a sysctl
+ * @table: the entry that a handler was called with
+ *
+ * Context: process, in a handler.
+ * Return: the network namespace.
+ */
+static inline struct net *hop_sysctl_net(const struct ctl_table *table)
+{
+	return hop_sysctl_end(table)->extra1;
+}
+
+/**
+ * hop_sysctl_set_if() - the handler of a number whose values are not one range
+ * @table: the entry
+ * @write: as in a proc_handler, as are the next three
+ * @buffer: text
+ * @len: length of @buffer
+ * @pos: position in the file
+ * @may: returns true for an allowed value
+ *
+ * Context: process.
+ * Return: 0 or an error; -EINVAL for a value that is not allowed.
+ */
+int hop_sysctl_set_if(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
+		      bool (*may)(unsigned int value));
 
 /**
  * hop_sysctl_stop() - unregister a module's sysctls in a network namespace

@@ -111,8 +111,7 @@ static struct tcp_congestion_ops aimd_ops __read_mostly = {
 };
 
 static const struct ctl_table aimd_table[] = {
-	HOP_SYSCTL("tcp_aimd_target_us", 0644, struct aimd_net, knobs.target_us,
-		   proc_douintvec_minmax, SYSCTL_ONE, hop_sysctl_bound(1000000)),
+	HOP_SYSCTL_NUMBER("tcp_aimd_target_us", struct aimd_net, knobs.target_us, 1, 1000000),
 	{ }
 };
 

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <net/dst.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_stack.h>
 #include <net/tcp.h>
@@ -50,7 +51,7 @@ static struct hop_flow *hop_output_start_flow(const struct hop_handshake_ops *hs
 
 	if (flow)
 		hop_flow_remove(flow);
-	if (payload_bytes || !hs->asks(key, sk))
+	if (payload_bytes || !hs->asks(key, sk) || hop_carrier_avoids(key))
 		return NULL;
 	return hop_flow_add(key, true);
 }

@@ -2,7 +2,6 @@
 /* State of a connection: negotiation, received tags, reflected values; hopcc/flow/csig_flow.h. */
 
 #include <linux/module.h>
-#include <hopcc/core/hop_count.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -16,23 +15,6 @@ static void ctag_flow_start(void *state)
 	spin_lock_init(&f->lock);
 	seqcount_spinlock_init(&f->reported_changes, &f->lock);
 	ctag_turns_start(&f->turns);
-}
-
-static const struct hop_stage_counts ctag_stage_counts = {
-	.supported = CTAG_SUPPORTED,
-	.unsupported = CTAG_UNSUPPORTED,
-	.reset = CTAG_UNSUPPORTED,	/* HOP_EVENT_RESET does not happen */
-};
-
-static void ctag_note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			    enum hop_stage to)
-{
-	struct ctag_net *cn = ctag_net(flow->key.net);
-
-	trace_csig_discover(&flow->key, event, from, to);
-	hop_count_stage(cn->counts, &ctag_stage_counts, event, to);
-	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s), from,
-			      event, to);
 }
 
 static void ctag_set_request(struct hop_flow *flow, const struct sock *sk)
@@ -331,10 +313,11 @@ static void ctag_flow_leave(struct sock *sk, void *flow)
 static atomic_t ctag_flow_entries = ATOMIC_INIT(0);
 
 const struct hop_flow_kind ctag_flow_kind = {
+	.carrier = &ctag_carrier_kind,
 	.state_bytes = sizeof(struct csig_flow),
 	.entries = &ctag_flow_entries,
 	.start = ctag_flow_start,
-	.changed = ctag_note_stage,
+	.changed = hop_carrier_changed,
 	.leave = ctag_flow_leave,
 };
 
@@ -379,7 +362,7 @@ bool ctag_flow_ask(struct sock *sk)
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
 	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form &&
-		 !hop_is_unsupported(&cn->unsupported, &key.peer);
+		 !hop_carrier_is_unsupported(&key);
 	rcu_read_unlock();
 	stage = hop_output_ask(&ctag_handshake_ops, sk, starts);
 	return hop_may_ask(stage) || stage == HOP_STAGE_LATE;

@@ -7,20 +7,20 @@
 
 static int ctag_start_hooks(struct ctag_net *cn)
 {
-	int err = nf_register_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	int err = nf_register_net_hooks(cn->carrier.net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 
 	if (err)
 		return err;
-	err = nf_register_net_hooks(cn->net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	err = nf_register_net_hooks(cn->carrier.net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
 	if (err)
-		nf_unregister_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+		nf_unregister_net_hooks(cn->carrier.net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 	return err;
 }
 
 void ctag_unhook(struct ctag_net *cn)
 {
-	nf_unregister_net_hooks(cn->net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	nf_unregister_net_hooks(cn->net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	nf_unregister_net_hooks(cn->carrier.net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	nf_unregister_net_hooks(cn->carrier.net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 }
 
 /*

@@ -43,27 +43,16 @@ static void ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
 	a->opt = CSIG_OPT_NONE;
 }
 
-static void ctag_receive_syn(struct ctag_net *cn, const struct hop_flow_key *key)
+static void ctag_receive_syn(const struct hop_flow_key *key)
 {
-	const bool opens = hop_input_opens_flow(key);
-	struct hop_flow *flow = hop_flow_find(key);
+	struct hop_flow *flow;
 	struct csig_flow *f;
 	enum hop_stage stage;
+	bool opens;
 
-	if (opens) {
-		if (flow)
-			hop_flow_remove(flow);
-		if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
-			ctag_count(cn, CTAG_AVOIDED);
-			return;
-		}
-		flow = hop_flow_add(key, true);
-	}
-	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
-	if (!flow) {
-		ctag_count(cn, CTAG_IN_NO_FLOW);
+	flow = hop_carrier_receive_syn(key, &opens);
+	if (!flow)
 		return;
-	}
 	f = hop_flow_state(flow);
 	stage = hop_flow_stage(flow);
 	/* Anybody could send a SYN for an existing connection. */
@@ -80,7 +69,7 @@ static void ctag_receive_handshake(struct ctag_net *cn, const struct hop_flow_ke
 
 	ctag_count(cn, CTAG_IN_HANDSHAKE);
 	if (!seg->ack) {
-		ctag_receive_syn(cn, key);
+		ctag_receive_syn(key);
 		return;
 	}
 	flow = hop_flow_find(key);
@@ -111,10 +100,8 @@ static void ctag_receive_question(struct ctag_net *cn, struct sk_buff *skb,
 	}
 	ctag_count(cn, CTAG_IN_HANDSHAKE);
 	/* If the peer's SYN had the option and the peer is avoided, the reason was a loss. */
-	if (!hop_flow_is_doubtful(key) && hop_is_unsupported(&cn->unsupported, &key->peer)) {
-		ctag_count(cn, CTAG_AVOIDED);
+	if (!hop_flow_is_doubtful(key) && hop_carrier_avoids(key))
 		return;
-	}
 	flow = hop_input_receive_question(&ctag_handshake_ops, key);
 	if (!flow) {
 		ctag_count(cn, CTAG_IN_NO_FLOW);

@@ -23,11 +23,8 @@
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
-#include <linux/proc_fs.h>
 #include <linux/random.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <hopcc/core/hop_count.h>
 #include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
 
@@ -93,47 +90,39 @@ static const char * const ctag_count_names[CTAG_COUNTS] = {
 	[CTAG_AVOIDED] = "peer_avoided",
 };
 
-static int ctag_counts_show(struct seq_file *seq, void *unused)
-{
-	hop_counts_show(seq, ctag_net(seq_file_single_net(seq))->counts, ctag_count_names,
-			CTAG_COUNTS);
-	return 0;
-}
+const struct hop_carrier_kind ctag_carrier_kind = {
+	.net_id = &ctag_net_id,
+	.file = "hopcc_csig",
+	.table = ctag_table,
+	.names = ctag_count_names,
+	.counts = CTAG_COUNTS,
+	.supported = CTAG_SUPPORTED,
+	.unsupported = CTAG_UNSUPPORTED,
+	.reset = CTAG_UNSUPPORTED,	/* HOP_EVENT_RESET does not happen */
+	.avoided = CTAG_AVOIDED,
+	.no_flow = CTAG_IN_NO_FLOW,
+	.trace = trace_csig_discover,
+};
 
 static int __net_init ctag_net_init(struct net *net)
 {
 	struct ctag_net *cn = ctag_net(net);
-	int err = -ENOMEM;
+	int err;
 
-	cn->net = net;
 	ctag_knobs_default(cn);
-	spin_lock_init(&cn->unsupported.lock);
 	mutex_init(&cn->hook_lock);
-	cn->counts = __alloc_percpu(CTAG_COUNTS * sizeof(*cn->counts), __alignof__(*cn->counts));
-	if (!cn->counts)
-		return -ENOMEM;
 	err = ctag_scales_set(cn, "");
 	if (err)
-		goto no_scales;
-	err = ctag_ports_start(cn);
+		return err;
+	err = ctag_ports_start(cn, net);
 	if (err)
 		goto no_ports;
-	err = -ENOMEM;
-	if (!proc_create_net_single("hopcc_csig", 0444, net->proc_net, ctag_counts_show, NULL))
-		goto no_proc;
-	err = hop_sysctl_start(net, &cn->sysctl, ctag_table, cn);
-	if (err)
-		goto no_sysctl;
-	return 0;
-
-no_sysctl:
-	remove_proc_entry("hopcc_csig", net->proc_net);
-no_proc:
+	err = hop_carrier_start(net, &ctag_carrier_kind);
+	if (!err)
+		return 0;
 	ctag_ports_stop(cn);
 no_ports:
 	kfree(rcu_dereference_protected(cn->scales, true));
-no_scales:
-	free_percpu(cn->counts);
 	return err;
 }
 
@@ -143,7 +132,7 @@ static void __net_exit ctag_net_pre_exit(struct net *net)
 	struct ctag_net *cn = ctag_net(net);
 
 	/* A write to its sysctl could create ports again. */
-	hop_sysctl_stop(&cn->sysctl);
+	hop_sysctl_stop(&cn->carrier.sysctl);
 	ctag_ports_stop(cn);
 	if (cn->hooked)
 		ctag_unhook(cn);
@@ -153,9 +142,8 @@ static void __net_exit ctag_net_exit(struct net *net)
 {
 	struct ctag_net *cn = ctag_net(net);
 
-	remove_proc_entry("hopcc_csig", net->proc_net);
 	xa_destroy(&cn->ports);
-	free_percpu(cn->counts);
+	hop_carrier_stop(&cn->carrier);
 	kfree(rcu_dereference_protected(cn->rules, true));
 	kfree(rcu_dereference_protected(cn->scales, true));
 }
@@ -172,6 +160,7 @@ static int __init ctag_init(void)
 {
 	int err;
 
+	static_assert(!offsetof(struct ctag_net, carrier));
 	/* A mark uses bytes of skb->cb that neither IP nor segmentation uses. */
 	static_assert(sizeof(struct inet_skb_parm) <= CTAG_MARK_OFFSET);
 	static_assert(sizeof(struct inet6_skb_parm) <= CTAG_MARK_OFFSET);

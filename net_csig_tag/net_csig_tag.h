@@ -11,11 +11,9 @@
 #include <linux/xarray.h>
 #include <hopcc/flow/csig_flow.h>
 #include <hopcc/lib/hop_discover.h>
-#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_unsupported.h>
-#include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
@@ -171,14 +169,13 @@ struct ctag_port {
 
 /**
  * struct ctag_net - state of a netns
- * @net: the netns
+ * @carrier: what all carriers have
  * @level: net.hopcc.csig, enum ctag_level
  * @form: net.hopcc.csig_form, enum csig_form; for flows selected by their congestion control
  * @every_pkts: net.hopcc.csig_every; for the same flows
  * @weight_pkts: net.hopcc.csig_weights, by signal
  * @quantum: net.hopcc.csig_quantum, by signal
  * @retry_s: net.hopcc.csig_retry_s
- * @unsupported_s: net.hopcc.csig_unsupported_s
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; protected by RTNL
  * @ports: struct ctag_port by interface index; changed under RTNL
@@ -186,21 +183,17 @@ struct ctag_port {
  * @devices: notifier for devices that are added and removed
  * @rules: net.hopcc.csig_rules; NULL: none
  * @scales: net.hopcc.csig_buckets
- * @counts: CTAG_COUNTS counters per CPU
- * @sysctl: the sysctls
- * @unsupported: cache of peers without support
  * @hooked: the netns' hooks are registered
  * @hook_lock: protects @hooked
  */
 struct ctag_net {
-	struct net *net;
+	struct hop_carrier_net carrier;
 	unsigned int level;
 	unsigned int form;
 	unsigned int every_pkts;
 	unsigned int weight_pkts[CSIG_TYPES];
 	unsigned int quantum[CSIG_TYPES];
 	unsigned int retry_s;
-	unsigned int unsupported_s;
 	char cc[CTAG_CC_BYTES];
 	char port_names[CTAG_PORTS_BYTES];
 	struct xarray ports;
@@ -208,9 +201,6 @@ struct ctag_net {
 	struct notifier_block devices;
 	struct ctag_rules __rcu *rules;
 	struct ctag_scales __rcu *scales;
-	unsigned long __percpu *counts;
-	struct hop_sysctl sysctl;
-	struct hop_unsupported unsupported;
 	bool hooked;
 	struct mutex hook_lock;	/* protects @hooked */
 };
@@ -290,6 +280,7 @@ struct ctag_segment {
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
 extern u64 ctag_secret;
+extern const struct hop_carrier_kind ctag_carrier_kind;
 extern const struct hop_flow_kind ctag_flow_kind;
 
 static inline struct ctag_net *ctag_net(const struct net *net)
@@ -299,7 +290,7 @@ static inline struct ctag_net *ctag_net(const struct net *net)
 
 static inline void ctag_count_add(const struct ctag_net *cn, enum ctag_count count, u32 n)
 {
-	this_cpu_add(cn->counts[count], n);
+	hop_carrier_count_add(&cn->carrier, count, n);
 }
 
 static inline void ctag_count(const struct ctag_net *cn, enum ctag_count count)
@@ -352,7 +343,7 @@ struct ctag_request ctag_request(const struct ctag_net *cn, const struct hop_flo
 				 const struct sock *sk);
 
 /* ports.c */
-int ctag_ports_start(struct ctag_net *cn);
+int ctag_ports_start(struct ctag_net *cn, struct net *net);
 void ctag_ports_stop(struct ctag_net *cn);
 int ctag_ports_set(struct ctag_net *cn, const char *names);
 bool ctag_is_frame_tunnel(const struct net_device *dev);

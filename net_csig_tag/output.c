@@ -22,13 +22,7 @@ static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk
 {
 	struct ctag_net *cn = ctag_net(key->net);
 
-	if (READ_ONCE(cn->level) != CTAG_INITIATES || !ctag_request(cn, key, sk).form)
-		return false;
-	if (hop_is_unsupported(&cn->unsupported, &key->peer)) {
-		ctag_count(cn, CTAG_AVOIDED);
-		return false;
-	}
-	return true;
+	return READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, key, sk).form;
 }
 
 const struct hop_handshake_ops ctag_handshake_ops = {

@@ -53,13 +53,13 @@ static void ctag_init_ops(struct ctag_port *port, struct net_device *dev)
 
 static int ctag_register_hooks(struct ctag_net *cn, struct ctag_port *port)
 {
-	int err = nf_register_net_hook(cn->net, &port->ops);
+	int err = nf_register_net_hook(cn->carrier.net, &port->ops);
 
 	if (err || !port->tunnel)
 		return err;
-	err = nf_register_net_hook(cn->net, &port->ingress);
+	err = nf_register_net_hook(cn->carrier.net, &port->ingress);
 	if (err)
-		nf_unregister_net_hook(cn->net, &port->ops);
+		nf_unregister_net_hook(cn->carrier.net, &port->ops);
 	else
 		WRITE_ONCE(cn->tunnels, cn->tunnels + 1);
 	return err;
@@ -96,9 +96,9 @@ static void ctag_remove_port(struct ctag_net *cn, int ifindex)
 		return;
 	if (port->tunnel) {
 		WRITE_ONCE(cn->tunnels, cn->tunnels - 1);
-		nf_unregister_net_hook(cn->net, &port->ingress);
+		nf_unregister_net_hook(cn->carrier.net, &port->ingress);
 	}
-	nf_unregister_net_hook(cn->net, &port->ops);
+	nf_unregister_net_hook(cn->carrier.net, &port->ops);
 	kfree_rcu(port, rcu);
 }
 
@@ -136,12 +136,12 @@ int ctag_ports_set(struct ctag_net *cn, const char *names)
 	 * First do what may fail, and add ports. Then remove the ports that are not in the list:
 	 * the old ones after success, the new ones after an error.
 	 */
-	for_each_netdev(cn->net, dev)
+	for_each_netdev(cn->carrier.net, dev)
 		if (!err && ctag_may_trust(names, dev))
 			err = ctag_add_port(cn, dev);
 	if (!err)
 		strscpy(cn->port_names, names, sizeof(cn->port_names));
-	for_each_netdev(cn->net, dev)
+	for_each_netdev(cn->carrier.net, dev)
 		if (!ctag_may_trust(cn->port_names, dev))
 			ctag_remove_port(cn, dev->ifindex);
 	rtnl_unlock();
@@ -165,11 +165,11 @@ static int ctag_on_device(struct notifier_block *nb, unsigned long event, void *
 }
 
 /* Called before the sysctl exists. Context: process; takes RTNL. */
-int ctag_ports_start(struct ctag_net *cn)
+int ctag_ports_start(struct ctag_net *cn, struct net *net)
 {
 	xa_init(&cn->ports);
 	cn->devices.notifier_call = ctag_on_device;
-	return register_netdevice_notifier_net(cn->net, &cn->devices);
+	return register_netdevice_notifier_net(net, &cn->devices);
 }
 
 /*
@@ -178,5 +178,5 @@ int ctag_ports_start(struct ctag_net *cn)
  */
 void ctag_ports_stop(struct ctag_net *cn)
 {
-	unregister_netdevice_notifier_net(cn->net, &cn->devices);
+	unregister_netdevice_notifier_net(cn->carrier.net, &cn->devices);
 }

@@ -113,7 +113,7 @@ const struct ctl_table ctag_table[] = {
 	HOP_SYSCTL_NUMBER("csig_form", struct ctag_net, form, CSIG_COMPACT, CSIG_EXPANDED),
 	HOP_SYSCTL_NUMBER("csig_every", struct ctag_net, every_pkts, 1, CTAG_EVERY_MAX_PKTS),
 	HOP_SYSCTL_NUMBER("csig_retry_s", struct ctag_net, retry_s, 1, HOP_UNSUPPORTED_MAX_S),
-	HOP_SYSCTL_NUMBER("csig_unsupported_s", struct ctag_net, unsupported_s, 0,
+	HOP_SYSCTL_NUMBER("csig_unsupported_s", struct ctag_net, carrier.unsupported_s, 0,
 			  HOP_UNSUPPORTED_MAX_S),
 	/* One number per signal; the kernel supports vectors only of int. */
 	HOP_SYSCTL_NUMBER("csig_weights", struct ctag_net, weight_pkts, 0, CTAG_WEIGHT_MAX_PKTS),
@@ -135,7 +135,6 @@ void ctag_knobs_default(struct ctag_net *cn)
 	cn->form = CSIG_COMPACT;
 	cn->every_pkts = 1;
 	cn->retry_s = CTAG_RETRY_DEFAULT_S;
-	cn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	for (i = 0; i < CSIG_TYPES; i++)
 		cn->weight_pkts[i] = 1;
 	cn->quantum[CSIG_ABW] = TC_CSIG_QUANTUM_DEFAULT_KBIT_PS;

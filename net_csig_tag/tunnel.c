@@ -162,7 +162,7 @@ void ctag_tunnel_keep(struct ctag_net *cn, const struct sk_buff *skb,
 	u64 flow;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (t->type >= CSIG_TYPES || !ctag_hash_flow(cn->net, skb, inner, &flow)) {
+	if (t->type >= CSIG_TYPES || !ctag_hash_flow(cn->carrier.net, skb, inner, &flow)) {
 		ctag_count(cn, CTAG_TUNNEL_LOST);
 		return;
 	}
@@ -213,7 +213,7 @@ static void ctag_tunnel_merge(struct ctag_net *cn, struct sk_buff *skb, enum csi
 	if (own.type >= CSIG_TYPES ||
 	    !hop_shim_find_at(skb, inner.at_bytes, inner.protocol, &inner.place))
 		return;
-	outer_form = ctag_tunnel_take(cn->net, skb, &inner, own.type, &outer);
+	outer_form = ctag_tunnel_take(cn->carrier.net, skb, &inner, own.type, &outer);
 	if (!outer_form)
 		return;
 	ctag_count(cn, outer_form == form ? CTAG_TUNNEL_OUT : CTAG_TUNNEL_LOST);
@@ -291,7 +291,7 @@ static void ctag_tunnel_insert(struct ctag_net *cn, struct sk_buff *skb)
 
 	if (!hop_shim_find(skb, &inner.place))
 		return;
-	form = ctag_tunnel_take(cn->net, skb, &inner, CSIG_TYPES, &t);
+	form = ctag_tunnel_take(cn->carrier.net, skb, &inner, CSIG_TYPES, &t);
 	if (!form)
 		return;
 	ctag_count(cn, CTAG_TUNNEL_OUT);

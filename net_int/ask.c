@@ -31,8 +31,8 @@
 static bool nint_may_begin(struct nint_net *in, const struct hop_flow_key *key,
 			   const struct sock *sk)
 {
-	return READ_ONCE(in->on) && !hop_is_unresponsive(&in->unsupported, &key->peer) &&
-	       (hop_output_is_late(sk) || hop_is_unsupported(&in->unsupported, &key->peer));
+	return READ_ONCE(in->on) && !hop_is_unresponsive(&in->carrier.unsupported, &key->peer) &&
+	       (hop_output_is_late(sk) || hop_carrier_is_unsupported(key));
 }
 
 /*
@@ -91,7 +91,7 @@ static enum hop_stage nint_ask_take_turn(struct nint_net *in, struct hop_flow *f
 		flow->late.end_seq = tp->snd_nxt;
 		return HOP_STAGE_LATE;
 	}
-	if (!flow->late.asks && hop_is_unresponsive(&in->unsupported, &flow->key.peer))
+	if (!flow->late.asks && hop_is_unresponsive(&in->carrier.unsupported, &flow->key.peer))
 		return HOP_STAGE_UNSUPPORTED;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:

@@ -3,7 +3,6 @@
 
 #include <linux/module.h>
 #include <linux/random.h>
-#include <hopcc/core/hop_count.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -20,23 +19,6 @@ static void nint_flow_start(void *state)
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
 
-static const struct hop_stage_counts nint_stage_counts = {
-	.supported = INT_COUNT_SUPPORTED,
-	.unsupported = INT_COUNT_UNSUPPORTED,
-	.reset = INT_COUNT_RESET,
-};
-
-static void nint_note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			    enum hop_stage to)
-{
-	struct nint_net *in = nint_net(flow->key.net);
-
-	trace_int_discover(&flow->key, event, from, to);
-	hop_count_stage(in->counts, &nint_stage_counts, event, to);
-	hop_unsupported_learn(&in->unsupported, &flow->key.peer, READ_ONCE(in->unsupported_s), from,
-			      event, to);
-}
-
 static void nint_flow_stop(void *state)
 {
 	nint_tlm_stop(state);
@@ -49,10 +31,11 @@ static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 static atomic_t nint_flow_entries = ATOMIC_INIT(0);
 
 const struct hop_flow_kind nint_flow_kind = {
+	.carrier = &nint_carrier_kind,
 	.state_bytes = sizeof(struct int_flow),
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
-	.changed = nint_note_stage,
+	.changed = hop_carrier_changed,
 	.stop = nint_flow_stop,
 };
 

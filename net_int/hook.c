@@ -32,7 +32,7 @@ int nint_hook(void *state)
 	if (in->on && nint_reads(in, TLM_IFA))
 		request.other = IFA_PROTOCOL;
 	rcu_read_unlock();
-	err = hop_hook_start(in->net, &nint_carrier, &request);
+	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
 	mutex_unlock(&lock);
 	return err;
 }

@@ -56,27 +56,16 @@ static void nint_learn_handshake(struct hop_flow *flow, const struct nint_shim *
 	spin_unlock_bh(&f->lock);
 }
 
-static void nint_receive_syn(struct nint_net *in, const struct hop_flow_key *key,
-			     const struct nint_shim *shim)
+static void nint_receive_syn(const struct hop_flow_key *key, const struct nint_shim *shim)
 {
-	struct hop_flow *flow = hop_flow_find(key);
 	const struct int_flow *f;
+	struct hop_flow *flow;
 	enum hop_stage stage;
+	bool opens;
 
-	if (hop_input_opens_flow(key)) {
-		if (flow)
-			hop_flow_remove(flow);
-		if (hop_is_unsupported(&in->unsupported, &key->peer)) {
-			nint_count(in, INT_COUNT_AVOIDED);
-			return;
-		}
-		flow = hop_flow_add(key, true);
-	}
-	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
-	if (!flow) {
-		nint_count(in, INT_COUNT_IN_NO_FLOW);
+	flow = hop_carrier_receive_syn(key, &opens);
+	if (!flow)
 		return;
-	}
 	stage = hop_flow_event(flow, HOP_EVENT_SYN_IN);
 	/* Only once: a retransmitted SYN contains the same, a different one is forged. */
 	f = hop_flow_state(flow);
@@ -135,7 +124,7 @@ static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
 	if (shim->flow)
 		nint_receive_synack(shim);
 	else
-		nint_receive_syn(in, &key, shim);
+		nint_receive_syn(&key, shim);
 }
 
 /*

@@ -21,10 +21,7 @@
  * may insert it into data: wrap.c at the sender, strip.c, tlm.c and layout.c at the receiver.
  */
 #include <linux/module.h>
-#include <linux/proc_fs.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <hopcc/core/hop_count.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_version.h>
@@ -132,41 +129,35 @@ static const char * const int_count_names[INT_COUNTS] = {
 	[INT_COUNT_AVOIDED] = "peer_avoided",
 };
 
-static int nint_counts_show(struct seq_file *seq, void *unused)
-{
-	hop_counts_show(seq, nint_net(seq_file_single_net(seq))->counts,
-			int_count_names, INT_COUNTS);
-	return 0;
-}
+const struct hop_carrier_kind nint_carrier_kind = {
+	.net_id = &int_net_id,
+	.file = "hopcc_int",
+	.table = nint_table,
+	.names = int_count_names,
+	.counts = INT_COUNTS,
+	.supported = INT_COUNT_SUPPORTED,
+	.unsupported = INT_COUNT_UNSUPPORTED,
+	.reset = INT_COUNT_RESET,
+	.avoided = INT_COUNT_AVOIDED,
+	.no_flow = INT_COUNT_IN_NO_FLOW,
+	.trace = trace_int_discover,
+};
 
 static int __net_init nint_net_init(struct net *net)
 {
 	struct nint_net *in = nint_net(net);
-	int err = -ENOMEM;
+	int err;
 
-	in->net = net;
 	nint_knobs_default(in);
-	spin_lock_init(&in->unsupported.lock);
 	spin_lock_init(&in->starters_lock);
-	in->counts = __alloc_percpu(INT_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
-	if (!in->counts)
-		return -ENOMEM;
-	if (!proc_create_net_single("hopcc_int", 0444, net->proc_net, nint_counts_show, NULL))
-		goto no_proc;
-	err = hop_sysctl_start(net, &in->sysctl, nint_table, in);
+	err = hop_carrier_start(net, &nint_carrier_kind);
 	if (err)
-		goto no_sysctl;
+		return err;
 	err = nint_hook(in);
-	if (err)
-		goto no_hooks;
-	return 0;
-
-no_hooks:
-	hop_sysctl_stop(&in->sysctl);
-no_sysctl:
-	remove_proc_entry("hopcc_int", net->proc_net);
-no_proc:
-	free_percpu(in->counts);
+	if (err) {
+		hop_sysctl_stop(&in->carrier.sysctl);
+		hop_carrier_stop(&in->carrier);
+	}
 	return err;
 }
 
@@ -174,7 +165,7 @@ no_proc:
 static void __net_exit nint_net_pre_exit(struct net *net)
 {
 	/* A write to a sysctl could start the hooks again. */
-	hop_sysctl_stop(&nint_net(net)->sysctl);
+	hop_sysctl_stop(&nint_net(net)->carrier.sysctl);
 	nint_unhook(net);
 }
 
@@ -182,8 +173,7 @@ static void __net_exit nint_net_exit(struct net *net)
 {
 	struct nint_net *in = nint_net(net);
 
-	remove_proc_entry("hopcc_int", net->proc_net);
-	free_percpu(in->counts);
+	hop_carrier_stop(&in->carrier);
 	kfree(rcu_dereference_protected(in->key, true));
 	nint_starters_free(in);
 	nint_layout_free(in);
@@ -201,6 +191,7 @@ static int __init nint_init(void)
 {
 	int err;
 
+	static_assert(!offsetof(struct nint_net, carrier));
 	static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 	static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
 	static_assert(sizeof(struct int_terms) == INT_TERMS_BYTES);

@@ -10,11 +10,9 @@
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <hopcc/lib/hop_discover.h>
-#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_unsupported.h>
-#include <hopcc/lib/hop_sysctl.h>
 #include <net/checksum.h>
 #include <net/dsfield.h>
 #include <net/netns/generic.h>
@@ -240,42 +238,34 @@ struct nint_foreign {
 
 /**
  * struct nint_net - state of a netns
- * @net: the netns
+ * @carrier: what all carriers have
  * @on: net.hopcc.int
  * @forward: net.hopcc.int_forward
  * @reverse: net.hopcc.int_reverse
  * @slots: net.hopcc.int_slots
  * @every: net.hopcc.int_every
  * @anonymous: net.hopcc.int_anonymous
- * @unsupported_s: net.hopcc.int_unsupported_s
  * @format: net.hopcc.int_format
  * @space: net.hopcc.int_space
  * @table: layouts of telemetry of other vendors; NULL: none, and no such telemetry is read
  * @cc: net.hopcc.int_cc
  * @key: net.hopcc.int_key; NULL: none
- * @counts: INT_COUNTS counters per CPU
- * @sysctl: the sysctls
- * @unsupported: cache of peers without support
  * @starters_lock: protects @starters
  * @starters: flow counts of devices; NULL: none yet
  */
 struct nint_net {
-	struct net *net;
+	struct hop_carrier_net carrier;
 	unsigned int on;
 	unsigned int forward;
 	unsigned int reverse;
 	unsigned int slots;
 	unsigned int every;
 	unsigned int anonymous;
-	unsigned int unsupported_s;
 	unsigned int format;
 	unsigned int space;
 	struct nint_table __rcu *table;
 	char cc[INT_CC_BYTES];
 	struct nint_key __rcu *key;
-	unsigned long __percpu *counts;
-	struct hop_sysctl sysctl;
-	struct hop_unsupported unsupported;
 	spinlock_t starters_lock;	/* protects @starters */
 	struct nint_starters *starters[INT_STARTERS];
 };
@@ -390,6 +380,7 @@ extern unsigned int int_net_id;
 extern u8 nint_protocol;
 extern u8 nint_dscp_probe;
 extern u8 nint_dscp_response;
+extern const struct hop_carrier_kind nint_carrier_kind;
 extern const struct hop_flow_kind nint_flow_kind;
 
 static inline struct nint_net *nint_net(const struct net *net)
@@ -405,7 +396,7 @@ static inline u8 nint_dscp(const struct sk_buff *skb)
 
 static inline void nint_count_add(const struct nint_net *in, unsigned int count, unsigned int n)
 {
-	this_cpu_add(in->counts[count], n);
+	hop_carrier_count_add(&in->carrier, count, n);
 }
 
 static inline void nint_count(const struct nint_net *in, unsigned int count)

@@ -68,22 +68,9 @@ static void nint_send_handshake(struct nint_net *in, struct sk_buff *skb,
 }
 
 /* Return: true if net.hopcc.int_cc names the socket's congestion control. */
-static bool nint_has_own_carrier(const struct nint_net *in, const struct sock *sk)
-{
-	return hop_names_has(in->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
-}
-
 static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
-	struct nint_net *in = nint_net(key->net);
-
-	if (!nint_has_own_carrier(in, sk))
-		return false;
-	if (hop_is_unsupported(&in->unsupported, &key->peer)) {
-		nint_count(in, INT_COUNT_AVOIDED);
-		return false;
-	}
-	return true;
+	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
 }
 
 static bool nint_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)

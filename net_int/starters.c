@@ -57,7 +57,7 @@ u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 			u64 now_ns)
 {
 	const u32 client = jhash2((const u32 *)key->peer.s6_addr32, ARRAY_SIZE(key->peer.s6_addr32),
-				  net_hash_mix(in->net)) % INT_STARTERS_CLIENTS;
+				  net_hash_mix(in->carrier.net)) % INT_STARTERS_CLIENTS;
 	struct nint_starters *s;
 	bool clipped = false;
 	u32 flows = answer ? 0 : r->counted;

@@ -86,7 +86,7 @@ const struct ctl_table nint_table[] = {
 	HOP_SYSCTL_NUMBER("int_anonymous", struct nint_net, anonymous, 0, 1),
 	HOP_SYSCTL_NUMBER("int_format", struct nint_net, format, 0, NINT_FORMATS - 1),
 	HOP_SYSCTL_NUMBER("int_space", struct nint_net, space, 0, INT_SPACE_MAX),
-	HOP_SYSCTL_NUMBER("int_unsupported_s", struct nint_net, unsupported_s, 0,
+	HOP_SYSCTL_NUMBER("int_unsupported_s", struct nint_net, carrier.unsupported_s, 0,
 			  HOP_UNSUPPORTED_MAX_S),
 	HOP_SYSCTL("int_cc", 0644, struct nint_net, cc, proc_dostring, NULL, NULL),
 	HOP_SYSCTL("int_key", 0600, struct nint_net, key, nint_set_key, NULL,
@@ -99,6 +99,5 @@ void nint_knobs_default(struct nint_net *in)
 	in->on = 1;
 	in->slots = INT_SLOTS_DEFAULT;
 	in->every = 1;
-	in->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	strscpy(in->cc, "hpccpp", sizeof(in->cc));
 }

@@ -2,7 +2,6 @@
 /* State of a connection: negotiation, the congestion control's feedback; hopcc/flow/xcp_flow.h. */
 
 #include <linux/module.h>
-#include <hopcc/core/hop_count.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -14,23 +13,6 @@ static void nxcp_flow_start(void *state)
 	struct xcp_flow *xf = state;
 
 	spin_lock_init(&xf->lock);
-}
-
-static const struct hop_stage_counts nxcp_stage_counts = {
-	.supported = XCP_COUNT_SUPPORTED,
-	.unsupported = XCP_COUNT_UNSUPPORTED,
-	.reset = XCP_COUNT_RESET,
-};
-
-static void nxcp_note_stage(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			    enum hop_stage to)
-{
-	struct nxcp_net *xn = nxcp_net(flow->key.net);
-
-	trace_xcp_discover(&flow->key, event, from, to);
-	hop_count_stage(xn->counts, &nxcp_stage_counts, event, to);
-	hop_unsupported_learn(&xn->unsupported, &flow->key.peer, READ_ONCE(xn->unsupported_s), from,
-			      event, to);
 }
 
 /* A flow has one user: on a switch, the old congestion control closes before the new one opens. */
@@ -89,10 +71,11 @@ static void nxcp_flow_leave(struct sock *sk, void *flow)
 static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
 
 const struct hop_flow_kind nxcp_flow_kind = {
+	.carrier = &nxcp_carrier_kind,
 	.state_bytes = sizeof(struct xcp_flow),
 	.entries = &nxcp_flow_entries,
 	.start = nxcp_flow_start,
-	.changed = nxcp_note_stage,
+	.changed = hop_carrier_changed,
 	.leave = nxcp_flow_leave,
 };
 
@@ -138,7 +121,7 @@ enum nxcp_peer nxcp_flow_ask(struct sock *sk)
 	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	return nxcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
-					!hop_is_unsupported(&xn->unsupported, &key.peer)));
+					!hop_carrier_is_unsupported(&key)));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_ask);
 

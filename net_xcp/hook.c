@@ -26,7 +26,7 @@ int nxcp_hook(void *state)
 	};
 	int err = request.all ? nxcp_sent_start(xn) : 0;
 
-	return err ?: hop_hook_start(xn->net, &nxcp_carrier, &request);
+	return err ?: hop_hook_start(xn->carrier.net, &nxcp_carrier, &request);
 }
 
 void nxcp_unhook(struct net *net)

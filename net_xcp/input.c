@@ -33,24 +33,14 @@ struct nxcp_arrival {
 	struct hop_flow *flow;
 };
 
-static void nxcp_receive_syn(struct nxcp_net *xn, const struct hop_flow_key *key)
+static void nxcp_receive_syn(const struct hop_flow_key *key)
 {
-	struct hop_flow *flow = hop_flow_find(key);
+	struct hop_flow *flow;
+	bool opens;
 
-	if (hop_input_opens_flow(key)) {
-		if (flow)
-			hop_flow_remove(flow);
-		if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
-			nxcp_count(xn, XCP_COUNT_AVOIDED);
-			return;
-		}
-		flow = hop_flow_add(key, true);
-	}
-	/* Otherwise: a simultaneous open, a retransmitted SYN, or a SYN without a listener */
+	flow = hop_carrier_receive_syn(key, &opens);
 	if (flow)
 		hop_flow_event(flow, HOP_EVENT_SYN_IN);
-	else
-		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 }
 
 /* Return: the flow of an established connection, or NULL, counted, if it cannot have one */
@@ -58,10 +48,8 @@ static struct hop_flow *nxcp_open_late(struct nxcp_net *xn, const struct hop_flo
 {
 	struct hop_flow *flow;
 
-	if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
-		nxcp_count(xn, XCP_COUNT_AVOIDED);
+	if (hop_carrier_avoids(key))
 		return NULL;
-	}
 	flow = hop_input_receive_question(&nxcp_handshake_ops, key);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -192,7 +180,7 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, const struct 
 	}
 	trace_xcp_header_in(&a->key, &a->h);
 	if (th->syn && !th->ack)
-		nxcp_receive_syn(xn, &a->key);
+		nxcp_receive_syn(&a->key);
 	else if (asks)
 		nxcp_receive_question(xn, &a->key);
 	else if (!th->rst)

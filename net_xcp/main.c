@@ -19,9 +19,6 @@
  * error informs the near end that this host refuses its copies.
  */
 #include <linux/module.h>
-#include <linux/proc_fs.h>
-#include <linux/seq_file.h>
-#include <hopcc/core/hop_count.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/lib/hop_version.h>
 #include <net/net_namespace.h>
@@ -80,41 +77,35 @@ static const char * const xcp_count_names[XCP_COUNTS] = {
 	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
 };
 
-static int nxcp_counts_show(struct seq_file *seq, void *unused)
-{
-	hop_counts_show(seq, nxcp_net(seq_file_single_net(seq))->counts,
-			xcp_count_names, XCP_COUNTS);
-	return 0;
-}
+const struct hop_carrier_kind nxcp_carrier_kind = {
+	.net_id = &xcp_net_id,
+	.file = "hopcc_xcp",
+	.table = nxcp_table,
+	.names = xcp_count_names,
+	.counts = XCP_COUNTS,
+	.supported = XCP_COUNT_SUPPORTED,
+	.unsupported = XCP_COUNT_UNSUPPORTED,
+	.reset = XCP_COUNT_RESET,
+	.avoided = XCP_COUNT_AVOIDED,
+	.no_flow = XCP_COUNT_IN_NO_FLOW,
+	.trace = trace_xcp_discover,
+};
 
 static int __net_init nxcp_net_init(struct net *net)
 {
 	struct nxcp_net *xn = nxcp_net(net);
-	int err = -ENOMEM;
+	int err;
 
-	xn->net = net;
 	nxcp_knobs_default(xn);
-	spin_lock_init(&xn->unsupported.lock);
 	spin_lock_init(&xn->unsupported_tunnels.lock);
-	xn->counts = __alloc_percpu(XCP_COUNTS * sizeof(unsigned long), sizeof(unsigned long));
-	if (!xn->counts)
-		return -ENOMEM;
-	if (!proc_create_net_single("hopcc_xcp", 0444, net->proc_net, nxcp_counts_show, NULL))
-		goto no_proc;
-	err = hop_sysctl_start(net, &xn->sysctl, nxcp_table, xn);
+	err = hop_carrier_start(net, &nxcp_carrier_kind);
 	if (err)
-		goto no_sysctl;
+		return err;
 	err = nxcp_hook(xn);
-	if (err)
-		goto no_hooks;
-	return 0;
-
-no_hooks:
-	hop_sysctl_stop(&xn->sysctl);
-no_sysctl:
-	remove_proc_entry("hopcc_xcp", net->proc_net);
-no_proc:
-	free_percpu(xn->counts);
+	if (err) {
+		hop_sysctl_stop(&xn->carrier.sysctl);
+		hop_carrier_stop(&xn->carrier);
+	}
 	return err;
 }
 
@@ -122,7 +113,7 @@ no_proc:
 static void __net_exit nxcp_net_pre_exit(struct net *net)
 {
 	/* Writing a sysctl could start the hooks again. */
-	hop_sysctl_stop(&nxcp_net(net)->sysctl);
+	hop_sysctl_stop(&nxcp_net(net)->carrier.sysctl);
 	nxcp_unhook(net);
 }
 
@@ -130,9 +121,8 @@ static void __net_exit nxcp_net_exit(struct net *net)
 {
 	struct nxcp_net *xn = nxcp_net(net);
 
-	remove_proc_entry("hopcc_xcp", net->proc_net);
 	nxcp_sent_stop(xn);
-	free_percpu(xn->counts);
+	hop_carrier_stop(&xn->carrier);
 }
 
 static struct pernet_operations nxcp_net_ops = {
@@ -147,6 +137,7 @@ static int __init nxcp_init(void)
 {
 	int err;
 
+	static_assert(!offsetof(struct nxcp_net, carrier));
 	static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
 
 	if (!nxcp_protocol)

@@ -7,11 +7,9 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
-#include <hopcc/lib/hop_sysctl.h>
 #include <hopcc/core/hop_shim.h>
-#include <hopcc/core/hop_unsupported.h>
 #include <net/netns/generic.h>
 
 #include "xcp_carrier.h"
@@ -113,31 +111,23 @@ enum nxcp_count {
 
 /**
  * struct nxcp_net - state per netns
- * @net: the netns
+ * @carrier: what all carriers have
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
- * @unsupported_s: net.hopcc.xcp_unsupported_s
  * @gso: net.hopcc.xcp_gso
  * @tunnel: net.hopcc.xcp_tunnel
  * @ipsec: net.hopcc.xcp_ipsec
- * @counts: XCP_COUNTS counters per CPU
- * @sysctl: the sysctls
- * @unsupported: peers of connections that do not support XCP
  * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because connections
  *	do not end there
  * @sent: the copies that were sent lately; NULL until @tunnel or @ipsec is set
  */
 struct nxcp_net {
-	struct net *net;
+	struct hop_carrier_net carrier;
 	unsigned int on;
 	unsigned int format;
-	unsigned int unsupported_s;
 	unsigned int gso;
 	unsigned int tunnel;
 	unsigned int ipsec;
-	unsigned long __percpu *counts;
-	struct hop_sysctl sysctl;
-	struct hop_unsupported unsupported;
 	struct hop_unsupported unsupported_tunnels;
 	struct nxcp_sent *sent;
 };
@@ -169,6 +159,7 @@ static_assert(!offsetof(struct xcp_flow, offer));
 
 extern unsigned int xcp_net_id;
 extern u8 nxcp_protocol;
+extern const struct hop_carrier_kind nxcp_carrier_kind;
 extern const struct hop_flow_kind nxcp_flow_kind;
 
 static inline struct nxcp_net *nxcp_net(const struct net *net)
@@ -178,7 +169,7 @@ static inline struct nxcp_net *nxcp_net(const struct net *net)
 
 static inline void nxcp_count_add(const struct nxcp_net *xn, unsigned int count, unsigned int n)
 {
-	this_cpu_add(xn->counts[count], n);
+	hop_carrier_count_add(&xn->carrier, count, n);
 }
 
 static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)

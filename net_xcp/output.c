@@ -59,22 +59,9 @@ static void nxcp_send_unknown(struct nxcp_net *xn, struct sk_buff *skb,
 	trace_xcp_header_out(key, h);
 }
 
-static bool nxcp_has_own_carrier(const struct sock *sk)
-{
-	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
-}
-
 static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
-	struct nxcp_net *xn = nxcp_net(key->net);
-
-	if (!nxcp_has_own_carrier(sk))
-		return false;
-	if (hop_is_unsupported(&xn->unsupported, &key->peer)) {
-		nxcp_count(xn, XCP_COUNT_AVOIDED);
-		return false;
-	}
-	return true;
+	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
 }
 
 const struct hop_handshake_ops nxcp_handshake_ops = {

@@ -29,7 +29,7 @@ const struct ctl_table nxcp_table[] = {
 	HOP_SYSCTL("xcp", 0644, struct nxcp_net, on, nxcp_set_hooks, SYSCTL_ZERO, SYSCTL_TWO),
 	HOP_SYSCTL("xcp_format", 0644, struct nxcp_net, format, nxcp_set_format, NULL,
 		   hop_sysctl_words("N, N 1 or 3")),
-	HOP_SYSCTL_NUMBER("xcp_unsupported_s", struct nxcp_net, unsupported_s, 0,
+	HOP_SYSCTL_NUMBER("xcp_unsupported_s", struct nxcp_net, carrier.unsupported_s, 0,
 			  HOP_UNSUPPORTED_MAX_S),
 	HOP_SYSCTL_NUMBER("xcp_gso", struct nxcp_net, gso, 0, 1),
 	HOP_SYSCTL("xcp_tunnel", 0644, struct nxcp_net, tunnel, nxcp_set_hooks, SYSCTL_ZERO,
@@ -43,6 +43,5 @@ void nxcp_knobs_default(struct nxcp_net *xn)
 {
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
-	xn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
 	xn->gso = 1;
 }

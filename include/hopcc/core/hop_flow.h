@@ -39,6 +39,7 @@
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 
+struct hop_carrier_kind;
 struct hop_flow;
 struct net;
 struct sk_buff;
@@ -47,6 +48,7 @@ struct tcphdr;
 
 /**
  * struct hop_flow_kind - a carrier's share of the table
+ * @carrier: the carrier
  * @state_bytes: size of the carrier's private state in an entry
  * @entries: number of entries of this kind that are not freed yet; changed by hop_core
  * @start: initialises a new private state, which is zeroed before
@@ -58,6 +60,7 @@ struct tcphdr;
  *	until an RCU grace period has ended; NULL: not needed
  */
 struct hop_flow_kind {
+	const struct hop_carrier_kind *carrier;
 	size_t state_bytes;
 	atomic_t *entries;
 	void (*start)(void *state);

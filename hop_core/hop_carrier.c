@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What all carriers have in a network namespace; see hopcc/core/hop_carrier.h. */
+
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <hopcc/core/hop_carrier.h>
+#include <hopcc/core/hop_input.h>
+#include <net/netns/generic.h>
+
+static struct hop_carrier_net *hop_carrier_net(const struct net *net,
+					       const struct hop_carrier_kind *kind)
+{
+	return net_generic(net, *kind->net_id);
+}
+
+static struct hop_carrier_net *hop_carrier_of(const struct hop_flow_key *key)
+{
+	return hop_carrier_net(key->net, key->kind->carrier);
+}
+
+static unsigned long hop_carrier_sum_of(const unsigned long __percpu *counts, unsigned int count)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		/* Each CPU may meanwhile write its own counter by this_cpu_add(). */
+		sum += READ_ONCE(per_cpu_ptr(counts, cpu)[count]);
+	return sum;
+}
+
+static void hop_carrier_show_flows(struct seq_file *seq)
+{
+	const struct hop_flow_counts counts = hop_flow_count(seq_file_single_net(seq));
+
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_evicted %llu\nflows_walked %llu\n",
+		   counts.flows, counts.half_open, counts.evicted, counts.walked);
+	seq_printf(seq, "flows_refused %llu\nflows_refused_max %llu\nflows_refused_memory %llu\n",
+		   counts.refused, counts.refused_max, counts.refused_memory);
+}
+
+/* The carrier's counters and then the flow table's, one per line */
+static int hop_carrier_show(struct seq_file *seq, void *unused)
+{
+	const struct hop_carrier_net *cn = pde_data(file_inode(seq->file));
+	unsigned int i;
+
+	for (i = 0; i < cn->kind->counts; i++)
+		if (cn->kind->names[i])
+			seq_printf(seq, "%s %lu\n", cn->kind->names[i],
+				   hop_carrier_sum_of(cn->counts, i));
+	hop_carrier_show_flows(seq);
+	return 0;
+}
+
+int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind)
+{
+	struct hop_carrier_net *cn = hop_carrier_net(net, kind);
+	int err = -ENOMEM;
+
+	cn->net = net;
+	cn->kind = kind;
+	cn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
+	spin_lock_init(&cn->unsupported.lock);
+	cn->counts = __alloc_percpu(kind->counts * sizeof(unsigned long), sizeof(unsigned long));
+	if (!cn->counts)
+		return err;
+	if (!proc_create_net_single(kind->file, 0444, net->proc_net, hop_carrier_show, cn))
+		goto no_proc;
+	err = hop_sysctl_start(net, &cn->sysctl, kind->table, cn);
+	if (!err)
+		return 0;
+	remove_proc_entry(kind->file, net->proc_net);
+no_proc:
+	free_percpu(cn->counts);
+	return err;
+}
+EXPORT_SYMBOL_GPL(hop_carrier_start);
+
+void hop_carrier_stop(struct hop_carrier_net *cn)
+{
+	remove_proc_entry(cn->kind->file, cn->net->proc_net);
+	free_percpu(cn->counts);
+}
+EXPORT_SYMBOL_GPL(hop_carrier_stop);
+
+void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+			 enum hop_stage to)
+{
+	struct hop_carrier_net *cn = hop_carrier_of(&flow->key);
+	const struct hop_carrier_kind *kind = cn->kind;
+
+	kind->trace(&flow->key, event, from, to);
+	if (to == HOP_STAGE_SUPPORTED)
+		hop_carrier_count(cn, kind->supported);
+	if (hop_is_given_up(to) && hop_is_of_peer(event))
+		hop_carrier_count(cn, kind->unsupported);
+	if (event == HOP_EVENT_RESET)
+		hop_carrier_count(cn, kind->reset);
+	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s), from,
+			      event, to);
+}
+EXPORT_SYMBOL_GPL(hop_carrier_changed);
+
+bool hop_carrier_is_unsupported(const struct hop_flow_key *key)
+{
+	return hop_is_unsupported(&hop_carrier_of(key)->unsupported, &key->peer);
+}
+EXPORT_SYMBOL_GPL(hop_carrier_is_unsupported);
+
+bool hop_carrier_avoids(const struct hop_flow_key *key)
+{
+	const struct hop_carrier_net *cn = hop_carrier_of(key);
+	const bool avoids = hop_carrier_is_unsupported(key);
+
+	if (avoids)
+		hop_carrier_count(cn, cn->kind->avoided);
+	return avoids;
+}
+EXPORT_SYMBOL_GPL(hop_carrier_avoids);
+
+struct hop_flow *hop_carrier_receive_syn(const struct hop_flow_key *key, bool *opens)
+{
+	const struct hop_carrier_net *cn = hop_carrier_of(key);
+	struct hop_flow *flow = hop_flow_find(key);
+
+	lockdep_assert_in_rcu_read_lock();
+	*opens = hop_input_opens_flow(key);
+	if (*opens) {
+		if (flow)
+			hop_flow_remove(flow);
+		if (hop_carrier_avoids(key))
+			return NULL;
+		flow = hop_flow_add(key, true);
+	}
+	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
+	if (!flow)
+		hop_carrier_count(cn, cn->kind->no_flow);
+	return flow;
+}
+EXPORT_SYMBOL_GPL(hop_carrier_receive_syn);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What all carriers have in a network namespace: counters, which /proc/net/hopcc_* shows, sysctls,
+ * and the cache of peers without support.
+ */
+#ifndef HOPCC_CORE_HOP_CARRIER_H
+#define HOPCC_CORE_HOP_CARRIER_H
+
+#include <linux/percpu.h>
+#include <hopcc/core/hop_flow.h>
+#include <hopcc/core/hop_unsupported.h>
+#include <hopcc/lib/hop_sysctl.h>
+
+/**
+ * struct hop_carrier_kind - a carrier
+ * @net_id: identifier of its state in a network namespace, which starts with a struct
+ *	hop_carrier_net
+ * @file: name of its file in /proc/net
+ * @table: its sysctls
+ * @names: names of its counters; a counter without a name (NULL) is not shown
+ * @counts: number of counters
+ * @supported: counter of connections whose peer supports the carrier's headers
+ * @unsupported: counter of connections whose peer does not
+ * @reset: counter of those that were reset after they had negotiated headers
+ * @avoided: counter of handshakes without a header, because the cache has the peer
+ * @no_flow: counter of SYNs for which there is no flow
+ * @trace: tracepoint of a step of discovery
+ */
+struct hop_carrier_kind {
+	unsigned int *net_id;
+	const char *file;
+	const struct ctl_table *table;
+	const char * const *names;
+	unsigned int counts;
+	unsigned int supported;
+	unsigned int unsupported;
+	unsigned int reset;
+	unsigned int avoided;
+	unsigned int no_flow;
+	void (*trace)(const struct hop_flow_key *key, int event, int from, int to);
+};
+
+/**
+ * struct hop_carrier_net - first member of a carrier's state in a network namespace
+ * @net: the network namespace
+ * @kind: the carrier
+ * @counts: counters per CPU
+ * @sysctl: the sysctls
+ * @unsupported_s: net.hopcc.*_unsupported_s
+ * @unsupported: cache of peers without support
+ */
+struct hop_carrier_net {
+	struct net *net;
+	const struct hop_carrier_kind *kind;
+	unsigned long __percpu *counts;
+	struct hop_sysctl sysctl;
+	unsigned int unsupported_s;
+	struct hop_unsupported unsupported;
+};
+
+/**
+ * hop_carrier_start() - start a carrier in a network namespace
+ * @net: the network namespace; the carrier's state there is cleared but for its other sysctls
+ * @kind: the carrier
+ *
+ * Undone by hop_sysctl_stop() in pre_exit(), and hop_carrier_stop() in exit().
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind);
+
+/**
+ * hop_carrier_stop() - free what hop_carrier_start() allocated
+ * @cn: the carrier in a network namespace, whose sysctls and hooks have ended
+ *
+ * Context: process.
+ */
+void hop_carrier_stop(struct hop_carrier_net *cn);
+
+/**
+ * hop_carrier_changed() - changed() of a carrier's struct hop_flow_kind
+ * @flow: a flow
+ * @from: its stage before
+ * @event: the event that changed the stage of discovery
+ * @to: the stage after it
+ *
+ * Traces and counts the step, and remembers a peer without support.
+ *
+ * Context: any.
+ */
+void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
+			 enum hop_stage to);
+
+/**
+ * hop_carrier_is_unsupported() - is the peer of a connection cached as one without support?
+ * @key: the connection's key
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool hop_carrier_is_unsupported(const struct hop_flow_key *key);
+
+/**
+ * hop_carrier_avoids() - as hop_carrier_is_unsupported(), for a handshake, which is counted
+ * @key: the connection's key
+ *
+ * Context: any.
+ * Return: true if the connection does without headers.
+ */
+bool hop_carrier_avoids(const struct hop_flow_key *key);
+
+/**
+ * hop_carrier_receive_syn() - get the flow for a SYN that asks for headers
+ * @key: the connection's key
+ * @opens: result: the SYN may open a connection here
+ *
+ * Context: RCU read lock.
+ * Return: the flow; NULL, and the SYN is counted, if there is none.
+ */
+struct hop_flow *hop_carrier_receive_syn(const struct hop_flow_key *key, bool *opens);
+
+static inline void hop_carrier_count_add(const struct hop_carrier_net *cn, unsigned int count,
+					 unsigned int n)
+{
+	this_cpu_add(cn->counts[count], n);
+}
+
+static inline void hop_carrier_count(const struct hop_carrier_net *cn, unsigned int count)
+{
+	hop_carrier_count_add(cn, count, 1);
+}
+
+#endif /* HOPCC_CORE_HOP_CARRIER_H */

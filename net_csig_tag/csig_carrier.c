@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The CSIG algorithms of the end host; see csig_carrier.h. */
 
-#include <linux/kernel.h>
-#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "csig_carrier.h"

@@ -3,7 +3,6 @@
 
 #include <linux/errno.h>
 #include <linux/inet.h>
-#include <linux/kernel.h>
 #include <linux/kstrtox.h>
 #include <linux/string.h>
 #include <uapi/linux/pkt_sched_csig.h>

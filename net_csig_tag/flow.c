@@ -2,7 +2,6 @@
 /* State of a connection: negotiation, received tags, reflected values; hopcc/flow/csig_flow.h. */
 
 #include <linux/module.h>
-#include <net/sock.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"

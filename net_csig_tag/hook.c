@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The netfilter hooks of the carrier, which a network namespace has only where CSIG is in use. */
 
-#include <linux/netfilter.h>
-
 #include "net_csig_tag.h"
 
 static int ctag_start_hooks(struct ctag_net *cn)
 {
-	int err = nf_register_net_hooks(cn->carrier.net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	struct net *net = cn->carrier.net;
+	int err = nf_register_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 
 	if (err)
 		return err;
-	err = nf_register_net_hooks(cn->carrier.net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	err = nf_register_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
 	if (err)
-		nf_unregister_net_hooks(cn->carrier.net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+		nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 	return err;
 }
 
 void ctag_unhook(struct ctag_net *cn)
 {
-	nf_unregister_net_hooks(cn->carrier.net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	nf_unregister_net_hooks(cn->carrier.net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	struct net *net = cn->carrier.net;
+
+	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
+	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
 }
 
 /*

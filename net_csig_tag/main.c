@@ -26,7 +26,6 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/net_namespace.h>
 
 #include "net_csig_tag.h"
 
@@ -54,41 +53,7 @@ MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN packets whose tags are copied to
 module_param_named(port_geneve, ctag_geneve_port, ushort, 0444);
 MODULE_PARM_DESC(port_geneve, "UDP port of GENEVE, as port_vxlan (6081)");
 
-static const char * const ctag_count_names[CTAG_COUNTS] = {
-	[CTAG_IN_TAG] = "in_tag",
-	[CTAG_IN_FENCED] = "in_fenced",
-	[CTAG_IN_HIDDEN] = "in_hidden",
-	[CTAG_IN_RECEIVED] = "in_received",
-	[CTAG_IN_NO_FLOW] = "in_no_flow",
-	[CTAG_IN_TYPE] = "in_type",
-	[CTAG_IN_HANDSHAKE] = "in_handshake",
-	[CTAG_IN_VALUE] = "in_value",
-	[CTAG_IN_EMPTY] = "in_empty",
-	[CTAG_IN_UNASKED] = "in_unasked",
-	[CTAG_IN_BAD_SUM] = "in_bad_sum",
-	[CTAG_IN_FORGED] = "in_forged",
-	[CTAG_BAD_TRUNCATED] = "bad_truncated",
-	[CTAG_BAD_ORDER] = "bad_order",
-	[CTAG_BAD_LENGTH] = "bad_length",
-	[CTAG_OUT_TAG] = "out_tag",
-	[CTAG_OUT_GSO] = "out_gso",
-	[CTAG_OUT_FORWARDED] = "out_forwarded",
-	[CTAG_OUT_HANDSHAKE] = "out_handshake",
-	[CTAG_OUT_VALUE] = "out_value",
-	[CTAG_OUT_EMPTY] = "out_empty",
-	[CTAG_OUT_HIDDEN] = "out_hidden",
-	[CTAG_OUT_NO_ROOM] = "out_no_room",
-	[CTAG_OUT_SEGMENTED] = "out_segmented",
-	[CTAG_TUNNEL_IN] = "tunnel_in",
-	[CTAG_TUNNEL_OUT] = "tunnel_out",
-	[CTAG_TUNNEL_WORSE] = "tunnel_worse",
-	[CTAG_TUNNEL_LOST] = "tunnel_lost",
-	[CTAG_NO_MEMORY] = "no_memory",
-	[CTAG_SUPPORTED] = "peer_supported",
-	[CTAG_UNSUPPORTED] = "peer_unsupported",
-	[CTAG_STRIPPED] = "path_stripped",
-	[CTAG_AVOIDED] = "peer_avoided",
-};
+static const char * const ctag_count_names[] = { CTAG_COUNT_LIST(HOP_COUNTER_NAME) };
 
 const struct hop_carrier_kind ctag_carrier_kind = {
 	.net_id = &ctag_net_id,

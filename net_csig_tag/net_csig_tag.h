@@ -3,17 +3,14 @@
 #ifndef HOPCC_NET_CSIG_TAG_NET_CSIG_TAG_H
 #define HOPCC_NET_CSIG_TAG_NET_CSIG_TAG_H
 
-#include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_netdev.h>
-#include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <linux/xarray.h>
 #include <hopcc/flow/csig_flow.h>
 #include <hopcc/lib/hop_discover.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
-#include <hopcc/core/hop_shim.h>
 #include <net/netns/generic.h>
 
 #include "csig_carrier.h"
@@ -48,82 +45,85 @@ enum ctag_level {
 	CTAG_INITIATES,
 };
 
-/**
- * enum ctag_count - counters per netns; the names are in ctag_count_names[]
- * @CTAG_IN_TAG: tags removed on trusted ports; a merged packet counts once
- * @CTAG_IN_FENCED: tags removed on other ports without reading them
- * @CTAG_IN_HIDDEN: tagged frames dropped on other ports because a filter of the device has not seen
+/*
+ * The counters of a network namespace, and their names
+ *
+ * CTAG_IN_TAG: tags removed on trusted ports; a merged packet counts once
+ * CTAG_IN_FENCED: tags removed on other ports without reading them
+ * CTAG_IN_HIDDEN: tagged frames dropped on other ports because a filter of the device has not seen
  *	the packet below the tag
- * @CTAG_IN_RECEIVED: tags passed to a flow
- * @CTAG_IN_NO_FLOW: tags of TCP packets that belong to no known flow
- * @CTAG_IN_TYPE: tags of an undefined type
- * @CTAG_IN_HANDSHAKE: options of handshakes, and questions of established connections
- * @CTAG_IN_VALUE: reflections received with a value
- * @CTAG_IN_EMPTY: reflections received that report that no tag arrived
- * @CTAG_IN_UNASKED: reflections received by a flow that has sent no tag
- * @CTAG_IN_BAD_SUM: options in packets with a wrong checksum
- * @CTAG_IN_FORGED: options that are not the peer's according to their sequence numbers
- * @CTAG_BAD_TRUNCATED: frames that end within a tag; dropped
- * @CTAG_BAD_ORDER: frames in which another tag follows the tag; dropped
- * @CTAG_BAD_LENGTH: options with an invalid length
- * @CTAG_OUT_TAG: packets on the wire that were sent with a tag by a flow of this netns
- * @CTAG_OUT_GSO: GSO packets that contained a part of CTAG_OUT_TAG
- * @CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
+ * CTAG_IN_RECEIVED: tags passed to a flow
+ * CTAG_IN_NO_FLOW: tags of TCP packets that belong to no known flow
+ * CTAG_IN_TYPE: tags of an undefined type
+ * CTAG_IN_HANDSHAKE: options of handshakes, and questions of established connections
+ * CTAG_IN_VALUE: reflections received with a value
+ * CTAG_IN_EMPTY: reflections received that report that no tag arrived
+ * CTAG_IN_UNASKED: reflections received by a flow that has sent no tag
+ * CTAG_IN_BAD_SUM: options in packets with a wrong checksum
+ * CTAG_IN_FORGED: options that are not the peer's according to their sequence numbers
+ * CTAG_BAD_TRUNCATED: frames that end within a tag; dropped
+ * CTAG_BAD_ORDER: frames in which another tag follows the tag; dropped
+ * CTAG_BAD_LENGTH: options with an invalid length
+ * CTAG_OUT_TAG: packets on the wire that were sent with a tag by a flow of this netns
+ * CTAG_OUT_GSO: GSO packets that contained a part of CTAG_OUT_TAG
+ * CTAG_OUT_FORWARDED: packets sent with a tag but without a socket: forwarded, or behind an MPLS
  *	label
- * @CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask
+ * CTAG_OUT_HANDSHAKE: packets with an option that negotiates: handshakes, and pure ACKs that ask
  *	or answer on an established connection
- * @CTAG_OUT_VALUE: reflections sent with a value
- * @CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
- * @CTAG_OUT_HIDDEN: packets without a tag because a bridge's chains would miss what is behind it
- * @CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
- * @CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
+ * CTAG_OUT_VALUE: reflections sent with a value
+ * CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
+ * CTAG_OUT_HIDDEN: packets without a tag because a bridge's chains would miss what is behind it
+ * CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
+ * CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
  *	do it
- * @CTAG_TUNNEL_IN: packets with a tag that entered a named tunnel; the outer packet has a copy
- * @CTAG_TUNNEL_OUT: packets that left a named tunnel, with a tag in the outer packet
- * @CTAG_TUNNEL_WORSE: subset of CTAG_TUNNEL_OUT: the inner frame has a tag, and the outer tag was
+ * CTAG_TUNNEL_IN: packets with a tag that entered a named tunnel; the outer packet has a copy
+ * CTAG_TUNNEL_OUT: packets that left a named tunnel, with a tag in the outer packet
+ * CTAG_TUNNEL_WORSE: subset of CTAG_TUNNEL_OUT: the inner frame has a tag, and the outer tag was
  *	worse
- * @CTAG_TUNNEL_LOST: outer tags that no inner packet could take
- * @CTAG_NO_MEMORY: packets that could not be made writable
- * @CTAG_SUPPORTED: connections whose peer supports CSIG
- * @CTAG_UNSUPPORTED: connections whose peer turned out not to support CSIG
- * @CTAG_STRIPPED: number of times that a flow stopped to send tags because none passed the path
- * @CTAG_AVOIDED: handshakes without an option because the peer is cached as one without support
- * @CTAG_COUNTS: number of counters
+ * CTAG_TUNNEL_LOST: outer tags that no inner packet could take
+ * CTAG_NO_MEMORY: packets that could not be made writable
+ * CTAG_SUPPORTED: connections whose peer supports CSIG
+ * CTAG_UNSUPPORTED: connections whose peer turned out not to support CSIG
+ * CTAG_STRIPPED: number of times that a flow stopped to send tags because none passed the path
+ * CTAG_AVOIDED: handshakes without an option because the peer is cached as one without support
  */
+#define CTAG_COUNT_LIST(count)						\
+	count(CTAG_IN_TAG, "in_tag")					\
+	count(CTAG_IN_FENCED, "in_fenced")				\
+	count(CTAG_IN_HIDDEN, "in_hidden")				\
+	count(CTAG_IN_RECEIVED, "in_received")				\
+	count(CTAG_IN_NO_FLOW, "in_no_flow")				\
+	count(CTAG_IN_TYPE, "in_type")					\
+	count(CTAG_IN_HANDSHAKE, "in_handshake")			\
+	count(CTAG_IN_VALUE, "in_value")				\
+	count(CTAG_IN_EMPTY, "in_empty")				\
+	count(CTAG_IN_UNASKED, "in_unasked")				\
+	count(CTAG_IN_BAD_SUM, "in_bad_sum")				\
+	count(CTAG_IN_FORGED, "in_forged")				\
+	count(CTAG_BAD_TRUNCATED, "bad_truncated")			\
+	count(CTAG_BAD_ORDER, "bad_order")				\
+	count(CTAG_BAD_LENGTH, "bad_length")				\
+	count(CTAG_OUT_TAG, "out_tag")					\
+	count(CTAG_OUT_GSO, "out_gso")					\
+	count(CTAG_OUT_FORWARDED, "out_forwarded")			\
+	count(CTAG_OUT_HANDSHAKE, "out_handshake")			\
+	count(CTAG_OUT_VALUE, "out_value")				\
+	count(CTAG_OUT_EMPTY, "out_empty")				\
+	count(CTAG_OUT_HIDDEN, "out_hidden")				\
+	count(CTAG_OUT_NO_ROOM, "out_no_room")				\
+	count(CTAG_OUT_SEGMENTED, "out_segmented")			\
+	count(CTAG_TUNNEL_IN, "tunnel_in")				\
+	count(CTAG_TUNNEL_OUT, "tunnel_out")				\
+	count(CTAG_TUNNEL_WORSE, "tunnel_worse")			\
+	count(CTAG_TUNNEL_LOST, "tunnel_lost")				\
+	count(CTAG_NO_MEMORY, "no_memory")				\
+	count(CTAG_SUPPORTED, "peer_supported")				\
+	count(CTAG_UNSUPPORTED, "peer_unsupported")			\
+	count(CTAG_STRIPPED, "path_stripped")				\
+	count(CTAG_AVOIDED, "peer_avoided")
+
 enum ctag_count {
-	CTAG_IN_TAG,
-	CTAG_IN_FENCED,
-	CTAG_IN_HIDDEN,
-	CTAG_IN_RECEIVED,
-	CTAG_IN_NO_FLOW,
-	CTAG_IN_TYPE,
-	CTAG_IN_HANDSHAKE,
-	CTAG_IN_VALUE,
-	CTAG_IN_EMPTY,
-	CTAG_IN_UNASKED,
-	CTAG_IN_BAD_SUM,
-	CTAG_IN_FORGED,
-	CTAG_BAD_TRUNCATED,
-	CTAG_BAD_ORDER,
-	CTAG_BAD_LENGTH,
-	CTAG_OUT_TAG,
-	CTAG_OUT_GSO,
-	CTAG_OUT_FORWARDED,
-	CTAG_OUT_HANDSHAKE,
-	CTAG_OUT_VALUE,
-	CTAG_OUT_EMPTY,
-	CTAG_OUT_HIDDEN,
-	CTAG_OUT_NO_ROOM,
-	CTAG_OUT_SEGMENTED,
-	CTAG_TUNNEL_IN,
-	CTAG_TUNNEL_OUT,
-	CTAG_TUNNEL_WORSE,
-	CTAG_TUNNEL_LOST,
-	CTAG_NO_MEMORY,
-	CTAG_SUPPORTED,
-	CTAG_UNSUPPORTED,
-	CTAG_STRIPPED,
-	CTAG_AVOIDED,
+	CTAG_COUNT_LIST(HOP_COUNTER_INDEX)
 	CTAG_COUNTS,
 };
 

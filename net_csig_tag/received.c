@@ -5,7 +5,6 @@
  * other place for it, is used by a tc filter on ingress.
  */
 #include <linux/if_ether.h>
-#include <linux/skbuff.h>
 
 #include "net_csig_tag.h"
 

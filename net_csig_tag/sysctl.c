@@ -2,10 +2,8 @@
 /* Sysctls of a network namespace, below net.hopcc. */
 
 #include <linux/capability.h>
-#include <linux/kernel.h>
 #include <uapi/linux/pkt_sched_csig.h>
 #include <linux/slab.h>
-#include <linux/sysctl.h>
 #include <hopcc/core/hop_hook.h>
 
 #include "net_csig_tag.h"

@@ -21,7 +21,6 @@
 #include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/siphash.h>
-#include <linux/spinlock.h>
 
 #include "net_csig_tag.h"
 

@@ -5,7 +5,6 @@
  * negotiation, since whoever writes the rule knows both ends and the path.
  */
 #include <linux/udp.h>
-#include <net/sock.h>
 #include <uapi/linux/csig_udp.h>
 
 #include "net_csig_tag.h"

@@ -5,9 +5,7 @@
  */
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
-#include <net/inet_ecn.h>
 #include <net/ip6_route.h>
-#include <net/ipv6.h>
 #include <net/route.h>
 #include <net/tcp.h>
 

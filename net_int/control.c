@@ -5,7 +5,6 @@
  * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be a user's
  * data. For questions and their answers, see ask.c.
  */
-#include <linux/netfilter.h>
 #include <hopcc/core/hop_input.h>
 #include <net/tcp.h>
 

@@ -3,7 +3,6 @@
 
 #include <linux/module.h>
 #include <linux/random.h>
-#include <net/sock.h>
 #include <net/tcp.h>
 
 #include "net_int.h"

@@ -3,7 +3,6 @@
  * ICMP errors that quote a packet with our header in front of TCP. Errors about the header itself
  * end telemetry on the connection; all others are passed to TCP.
  */
-#include <linux/icmp.h>
 #include <linux/icmpv6.h>
 #include <hopcc/core/hop_icmp.h>
 #include <net/icmp.h>

@@ -7,12 +7,9 @@
 #ifndef HOPCC_NET_INT_INT_CONTROL_H
 #define HOPCC_NET_INT_INT_CONTROL_H
 
-#include <linux/minmax.h>
 #include <linux/skbuff.h>
-#include <linux/string.h>
 #include <hopcc/flow/int_flow.h>
 #include <hopcc/lib/hpcc.h>
-#include <hopcc/wire/int.h>
 
 #include "int_question.h"
 

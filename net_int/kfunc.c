@@ -12,7 +12,6 @@
 #include <linux/btf_ids.h>
 #include <linux/module.h>
 #include <uapi/hopcc/int_bpf.h>
-#include <net/sock.h>
 
 #include "net_int.h"
 

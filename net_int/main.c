@@ -25,7 +25,6 @@
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/net_namespace.h>
 
 #include "int_pull.h"
 #include "net_int.h"
@@ -49,85 +48,7 @@ u8 nint_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
 module_param_named(dscp_response, nint_dscp_response, byte, 0444);
 MODULE_PARM_DESC(dscp_response, "DSCP of answers to probes, 0 to 63 (31)");
 
-static const char * const int_count_names[INT_COUNTS] = {
-	[INT_COUNT_IN_HANDSHAKE] = "in_handshake",
-	[INT_COUNT_IN_DATA] = "in_data",
-	[INT_COUNT_IN_LATE] = "in_late",
-	[INT_COUNT_IN_OFF] = "in_off",
-	[INT_COUNT_IN_HIDDEN] = "in_hidden",
-	[INT_COUNT_IN_PROBE] = "in_probe",
-	[INT_COUNT_IN_ANSWER] = "in_answer",
-	[INT_COUNT_IN_OPTION] = "in_option",
-	[INT_COUNT_IN_NO_FLOW] = "in_no_flow",
-	[INT_COUNT_IN_BAD_SUM] = "in_bad_sum",
-	[INT_COUNT_IN_BAD_COOKIE] = "in_bad_cookie",
-	[INT_COUNT_IN_BAD_TAG] = "in_bad_tag",
-	[INT_COUNT_IN_OLD] = "in_old",
-	[INT_COUNT_IN_FORGED] = "in_forged",
-	[INT_COUNT_IN_UNASKED] = "in_unasked",
-	[INT_COUNT_IN_SHORT] = "in_short",
-	[INT_COUNT_IN_IFA] = "in_ifa",
-	[INT_COUNT_IN_IOAM] = "in_ioam",
-	[INT_COUNT_IN_INTMD] = "in_intmd",
-	[INT_COUNT_IN_DATA_TLM] = "in_data_tlm",
-	[INT_COUNT_IN_IFA_DATA] = "in_ifa_data",
-	[INT_COUNT_IN_INTMD_DATA] = "in_intmd_data",
-	[INT_COUNT_IN_MERGED] = "in_merged",
-	[INT_COUNT_TLM_NO_LAYOUT] = "tlm_no_layout",
-	[INT_COUNT_TLM_USELESS] = "tlm_useless",
-	[INT_COUNT_TLM_CONTRADICTED] = "tlm_contradicted",
-	[INT_COUNT_TLM_NO_ROOM] = "tlm_no_room",
-	[INT_COUNT_TLM_PATHS] = "tlm_paths",
-	[INT_COUNT_TLM_IMPLAUSIBLE] = "tlm_implausible",
-	[INT_COUNT_N_CLIPPED] = "n_clipped",
-	[INT_COUNT_BAD_IFA + IFA_BAD_TRUNCATED] = "bad_ifa_truncated",
-	[INT_COUNT_BAD_IFA + IFA_BAD_VERSION] = "bad_ifa_version",
-	[INT_COUNT_BAD_IFA + IFA_BAD_TAIL] = "bad_ifa_tail",
-	[INT_COUNT_BAD_IFA + IFA_BAD_NEXT] = "bad_ifa_next",
-	[INT_COUNT_BAD_IFA + IFA_BAD_L4] = "bad_ifa_l4",
-	[INT_COUNT_BAD_IFA + IFA_BAD_LENGTH] = "bad_ifa_length",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_TRUNCATED] = "bad_ioam_truncated",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_OPTIONS] = "bad_ioam_options",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_LENGTH] = "bad_ioam_length",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_TYPE] = "bad_ioam_type",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_NODE_LEN] = "bad_ioam_node_len",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_REMAINING] = "bad_ioam_remaining",
-	[INT_COUNT_BAD_IOAM + IOAM_BAD_STACK] = "bad_ioam_stack",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_TRUNCATED] = "bad_intmd_truncated",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_TYPE] = "bad_intmd_type",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_NPT] = "bad_intmd_npt",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH] = "bad_intmd_length",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_VERSION] = "bad_intmd_version",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_BITMAP] = "bad_intmd_bitmap",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_HOP_ML] = "bad_intmd_hop_ml",
-	[INT_COUNT_BAD_INTMD + INTMD_BAD_STACK] = "bad_intmd_stack",
-	[INT_COUNT_BAD_STACK] = "bad_stack",
-	[INT_COUNT_BAD + INT_BAD_TRUNCATED] = "bad_truncated",
-	[INT_COUNT_BAD + INT_BAD_LENGTH] = "bad_length",
-	[INT_COUNT_BAD + INT_BAD_TYPE] = "bad_type",
-	[INT_COUNT_BAD + INT_BAD_SLOTS] = "bad_slots",
-	[INT_COUNT_BAD + INT_BAD_HOPS] = "bad_hops",
-	[INT_COUNT_BAD_NEXT] = "bad_next",
-	[INT_COUNT_OUT_HANDSHAKE] = "out_handshake",
-	[INT_COUNT_OUT_DATA] = "out_data",
-	[INT_COUNT_OUT_GSO] = "out_gso",
-	[INT_COUNT_OUT_PROBE] = "out_probe",
-	[INT_COUNT_OUT_ANSWER] = "out_answer",
-	[INT_COUNT_OUT_OPTION] = "out_option",
-	[INT_COUNT_OUT_HIDDEN] = "out_hidden",
-	[INT_COUNT_NO_ROOM] = "out_no_room",
-	[INT_COUNT_NO_ROUTE] = "out_no_route",
-	[INT_COUNT_NO_MEMORY] = "no_memory",
-	[INT_COUNT_ACK_NOW] = "ack_now",
-	[INT_COUNT_ICMP] = "icmp",
-	[INT_COUNT_ICMP_REFUSED] = "icmp_refused",
-	[INT_COUNT_ICMP_SHORT] = "icmp_short",
-	[INT_COUNT_SUPPORTED] = "peer_supported",
-	[INT_COUNT_UNSUPPORTED] = "peer_unsupported",
-	[INT_COUNT_GIVEN_UP] = "peer_given_up",
-	[INT_COUNT_RESET] = "peer_reset",
-	[INT_COUNT_AVOIDED] = "peer_avoided",
-};
+static const char * const int_count_names[] = { INT_COUNT_LIST(HOP_COUNTER_NAME) };
 
 const struct hop_carrier_kind nint_carrier_kind = {
 	.net_id = &int_net_id,
@@ -192,6 +113,10 @@ static int __init nint_init(void)
 	int err;
 
 	static_assert(!offsetof(struct nint_net, carrier));
+	static_assert(INT_COUNT_BAD_IFA_LENGTH - INT_COUNT_BAD_IFA == IFA_FAULTS - 1);
+	static_assert(INT_COUNT_BAD_IOAM_STACK - INT_COUNT_BAD_IOAM == IOAM_FAULTS - 1);
+	static_assert(INT_COUNT_BAD_INTMD_STACK - INT_COUNT_BAD_INTMD == INTMD_FAULTS - 1);
+	static_assert(INT_COUNT_BAD_HOPS - INT_COUNT_BAD == INT_FAULTS - 1);
 	static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 	static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
 	static_assert(sizeof(struct int_terms) == INT_TERMS_BYTES);

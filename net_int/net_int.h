@@ -7,9 +7,7 @@
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/siphash.h>
-#include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <hopcc/lib/hop_discover.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_shim.h>
@@ -58,139 +56,161 @@ enum nint_reverse {
 	INT_REVERSE_ACK,
 };
 
-/**
- * enum nint_count - counters per netns; the names are in int_count_names[]
- * @INT_COUNT_IN_HANDSHAKE: SYNs and SYN-ACKs received with a header, questions and their answers
- * @INT_COUNT_IN_DATA: headers removed from received data
- * @INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
- * @INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
- * @INT_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
+/*
+ * The counters of a network namespace, and their names
+ *
+ * INT_COUNT_IN_HANDSHAKE: SYNs and SYN-ACKs received with a header, questions and their answers
+ * INT_COUNT_IN_DATA: headers removed from received data
+ * INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
+ * INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
+ * INT_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
  *	packet below them
- * @INT_COUNT_IN_PROBE: probes received
- * @INT_COUNT_IN_ANSWER: answer packets received
- * @INT_COUNT_IN_OPTION: answers received in ACKs
- * @INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (removed and not used) and
+ * INT_COUNT_IN_PROBE: probes received
+ * INT_COUNT_IN_ANSWER: answer packets received
+ * INT_COUNT_IN_OPTION: answers received in ACKs
+ * INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (removed and not used) and
  *	control packets for connections that have not negotiated telemetry; questions and their
  *	answers (left to TCP) that are not old segments of an established connection; dropped:
  *	SYN-ACKs with a header that answer no SYN of ours, and resets with a header
- * @INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum
- * @INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
+ * INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum
+ * INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
  *	from a sender that has not read our cookie
- * @INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
- * @INT_COUNT_IN_OLD: answers that were reordered or replayed; questions (left to TCP) after the
+ * INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
+ * INT_COUNT_IN_OLD: answers that were reordered or replayed; questions (left to TCP) after the
  *	first HOP_LATE_ASKS of a connection
- * @INT_COUNT_IN_FORGED: answers to packets that were never sent
- * @INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
- * @INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
- * @INT_COUNT_IN_IFA: probes with IFA metadata that were read
- * @INT_COUNT_IN_IOAM: probes with an IOAM trace that was read
- * @INT_COUNT_IN_INTMD: probes with INT-MD metadata that were read
- * @INT_COUNT_IN_DATA_TLM: TCP packets other than probes whose telemetry of other vendors was read
- * @INT_COUNT_IN_IFA_DATA: packets of TCP and UDP from which IFA's headers were removed
- * @INT_COUNT_IN_INTMD_DATA: packets of TCP from which INT-MD was removed
- * @INT_COUNT_IN_MERGED: packets of TCP that were merged with INT-MD in them; dropped
- * @INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
- * @INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
- * @INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
- * @INT_COUNT_TLM_NO_ROOM: the same: the path has more hops than the format has room for
- * @INT_COUNT_TLM_PATHS: the same: packets take another path each time
- * @INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
- * @INT_COUNT_N_CLIPPED: flows that N of other clients does not contain, since their client has more
+ * INT_COUNT_IN_FORGED: answers to packets that were never sent
+ * INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
+ * INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
+ * INT_COUNT_IN_IFA: probes with IFA metadata that were read
+ * INT_COUNT_IN_IOAM: probes with an IOAM trace that was read
+ * INT_COUNT_IN_INTMD: probes with INT-MD metadata that were read
+ * INT_COUNT_IN_DATA_TLM: TCP packets other than probes whose telemetry of other vendors was read
+ * INT_COUNT_IN_IFA_DATA: packets of TCP and UDP from which IFA's headers were removed
+ * INT_COUNT_IN_INTMD_DATA: packets of TCP from which INT-MD was removed
+ * INT_COUNT_IN_MERGED: packets of TCP that were merged with INT-MD in them; dropped
+ * INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
+ * INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
+ * INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
+ * INT_COUNT_TLM_NO_ROOM: the same: the path has more hops than the format has room for
+ * INT_COUNT_TLM_PATHS: the same: packets take another path each time
+ * INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
+ * INT_COUNT_N_CLIPPED: flows that N of other clients does not contain, since their client has more
  *	than INT_STARTERS_OF_OTHER on a last hop; once per flow and period
- * @INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
- * @INT_COUNT_BAD_IFA_LAST: last counter of INT_COUNT_BAD_IFA
- * @INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
- * @INT_COUNT_BAD_IOAM_LAST: last counter of INT_COUNT_BAD_IOAM
- * @INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP, as data
- * @INT_COUNT_BAD_INTMD_LAST: last counter of INT_COUNT_BAD_INTMD
- * @INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
- * @INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
- * @INT_COUNT_BAD_LAST: last counter of INT_COUNT_BAD
- * @INT_COUNT_BAD_NEXT: headers that are not followed by TCP
- * @INT_COUNT_OUT_HANDSHAKE: SYNs and SYN-ACKs sent with a header, questions and their answers
- * @INT_COUNT_OUT_DATA: headers added to data
- * @INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
- * @INT_COUNT_OUT_PROBE: probes sent
- * @INT_COUNT_OUT_ANSWER: answer packets sent
- * @INT_COUNT_OUT_OPTION: answers sent in ACKs
- * @INT_COUNT_OUT_HIDDEN: packets without a header in front of TCP because a filter would miss TCP
+ * INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
+ * INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
+ * INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP, as data
+ * INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
+ * INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
+ * INT_COUNT_BAD_NEXT: headers that are not followed by TCP
+ * INT_COUNT_OUT_HANDSHAKE: SYNs and SYN-ACKs sent with a header, questions and their answers
+ * INT_COUNT_OUT_DATA: headers added to data
+ * INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
+ * INT_COUNT_OUT_PROBE: probes sent
+ * INT_COUNT_OUT_ANSWER: answer packets sent
+ * INT_COUNT_OUT_OPTION: answers sent in ACKs
+ * INT_COUNT_OUT_HIDDEN: packets without a header in front of TCP because a filter would miss TCP
  *	below it
- * @INT_COUNT_NO_ROOM: headers, probes or options omitted because they would exceed the MTU or TCP's
+ * INT_COUNT_NO_ROOM: headers, probes or options omitted because they would exceed the MTU or TCP's
  *	header
- * @INT_COUNT_NO_ROUTE: answers for which no route was found
- * @INT_COUNT_NO_MEMORY: packets that could not be allocated or made writable for lack of memory
- * @INT_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
- * @INT_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP
- * @INT_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
- * @INT_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no header of ours
- * @INT_COUNT_SUPPORTED: connections whose peer supports telemetry
- * @INT_COUNT_UNSUPPORTED: connections whose peer turned out not to support telemetry
- * @INT_COUNT_GIVEN_UP: subset of INT_COUNT_UNSUPPORTED: answers stopped
- * @INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had
+ * INT_COUNT_NO_ROUTE: answers for which no route was found
+ * INT_COUNT_NO_MEMORY: packets that could not be allocated or made writable for lack of memory
+ * INT_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
+ * INT_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP
+ * INT_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
+ * INT_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no header of ours
+ * INT_COUNT_SUPPORTED: connections whose peer supports telemetry
+ * INT_COUNT_UNSUPPORTED: connections whose peer turned out not to support telemetry
+ * INT_COUNT_GIVEN_UP: subset of INT_COUNT_UNSUPPORTED: answers stopped
+ * INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had
  *	negotiated telemetry
- * @INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
- * @INT_COUNTS: number of counters
+ * INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
  */
+#define INT_COUNT_LIST(count)						\
+	count(INT_COUNT_IN_HANDSHAKE, "in_handshake")			\
+	count(INT_COUNT_IN_DATA, "in_data")				\
+	count(INT_COUNT_IN_LATE, "in_late")				\
+	count(INT_COUNT_IN_OFF, "in_off")				\
+	count(INT_COUNT_IN_HIDDEN, "in_hidden")				\
+	count(INT_COUNT_IN_PROBE, "in_probe")				\
+	count(INT_COUNT_IN_ANSWER, "in_answer")				\
+	count(INT_COUNT_IN_OPTION, "in_option")				\
+	count(INT_COUNT_IN_NO_FLOW, "in_no_flow")			\
+	count(INT_COUNT_IN_BAD_SUM, "in_bad_sum")			\
+	count(INT_COUNT_IN_BAD_COOKIE, "in_bad_cookie")			\
+	count(INT_COUNT_IN_BAD_TAG, "in_bad_tag")			\
+	count(INT_COUNT_IN_OLD, "in_old")				\
+	count(INT_COUNT_IN_FORGED, "in_forged")				\
+	count(INT_COUNT_IN_UNASKED, "in_unasked")			\
+	count(INT_COUNT_IN_SHORT, "in_short")				\
+	count(INT_COUNT_IN_IFA, "in_ifa")				\
+	count(INT_COUNT_IN_IOAM, "in_ioam")				\
+	count(INT_COUNT_IN_INTMD, "in_intmd")				\
+	count(INT_COUNT_IN_DATA_TLM, "in_data_tlm")			\
+	count(INT_COUNT_IN_IFA_DATA, "in_ifa_data")			\
+	count(INT_COUNT_IN_INTMD_DATA, "in_intmd_data")			\
+	count(INT_COUNT_IN_MERGED, "in_merged")				\
+	count(INT_COUNT_TLM_NO_LAYOUT, "tlm_no_layout")			\
+	count(INT_COUNT_TLM_USELESS, "tlm_useless")			\
+	count(INT_COUNT_TLM_CONTRADICTED, "tlm_contradicted")		\
+	count(INT_COUNT_TLM_NO_ROOM, "tlm_no_room")			\
+	count(INT_COUNT_TLM_PATHS, "tlm_paths")				\
+	count(INT_COUNT_TLM_IMPLAUSIBLE, "tlm_implausible")		\
+	count(INT_COUNT_N_CLIPPED, "n_clipped")				\
+	count(INT_COUNT_BAD_IFA, NULL)					\
+	count(INT_COUNT_BAD_IFA_TRUNCATED, "bad_ifa_truncated")		\
+	count(INT_COUNT_BAD_IFA_VERSION, "bad_ifa_version")		\
+	count(INT_COUNT_BAD_IFA_TAIL, "bad_ifa_tail")			\
+	count(INT_COUNT_BAD_IFA_NEXT, "bad_ifa_next")			\
+	count(INT_COUNT_BAD_IFA_L4, "bad_ifa_l4")			\
+	count(INT_COUNT_BAD_IFA_LENGTH, "bad_ifa_length")		\
+	count(INT_COUNT_BAD_IOAM, NULL)					\
+	count(INT_COUNT_BAD_IOAM_NONE, NULL)				\
+	count(INT_COUNT_BAD_IOAM_TRUNCATED, "bad_ioam_truncated")	\
+	count(INT_COUNT_BAD_IOAM_OPTIONS, "bad_ioam_options")		\
+	count(INT_COUNT_BAD_IOAM_LENGTH, "bad_ioam_length")		\
+	count(INT_COUNT_BAD_IOAM_TYPE, "bad_ioam_type")			\
+	count(INT_COUNT_BAD_IOAM_NODE_LEN, "bad_ioam_node_len")		\
+	count(INT_COUNT_BAD_IOAM_REMAINING, "bad_ioam_remaining")	\
+	count(INT_COUNT_BAD_IOAM_STACK, "bad_ioam_stack")		\
+	count(INT_COUNT_BAD_INTMD, NULL)				\
+	count(INT_COUNT_BAD_INTMD_TRUNCATED, "bad_intmd_truncated")	\
+	count(INT_COUNT_BAD_INTMD_TYPE, "bad_intmd_type")		\
+	count(INT_COUNT_BAD_INTMD_NPT, "bad_intmd_npt")			\
+	count(INT_COUNT_BAD_INTMD_LENGTH, "bad_intmd_length")		\
+	count(INT_COUNT_BAD_INTMD_VERSION, "bad_intmd_version")		\
+	count(INT_COUNT_BAD_INTMD_BITMAP, "bad_intmd_bitmap")		\
+	count(INT_COUNT_BAD_INTMD_HOP_ML, "bad_intmd_hop_ml")		\
+	count(INT_COUNT_BAD_INTMD_STACK, "bad_intmd_stack")		\
+	count(INT_COUNT_BAD_STACK, "bad_stack")				\
+	count(INT_COUNT_BAD, NULL)					\
+	count(INT_COUNT_BAD_TRUNCATED, "bad_truncated")			\
+	count(INT_COUNT_BAD_LENGTH, "bad_length")			\
+	count(INT_COUNT_BAD_TYPE, "bad_type")				\
+	count(INT_COUNT_BAD_SLOTS, "bad_slots")				\
+	count(INT_COUNT_BAD_HOPS, "bad_hops")				\
+	count(INT_COUNT_BAD_NEXT, "bad_next")				\
+	count(INT_COUNT_OUT_HANDSHAKE, "out_handshake")			\
+	count(INT_COUNT_OUT_DATA, "out_data")				\
+	count(INT_COUNT_OUT_GSO, "out_gso")				\
+	count(INT_COUNT_OUT_PROBE, "out_probe")				\
+	count(INT_COUNT_OUT_ANSWER, "out_answer")			\
+	count(INT_COUNT_OUT_OPTION, "out_option")			\
+	count(INT_COUNT_OUT_HIDDEN, "out_hidden")			\
+	count(INT_COUNT_NO_ROOM, "out_no_room")				\
+	count(INT_COUNT_NO_ROUTE, "out_no_route")			\
+	count(INT_COUNT_NO_MEMORY, "no_memory")				\
+	count(INT_COUNT_ACK_NOW, "ack_now")				\
+	count(INT_COUNT_ICMP, "icmp")					\
+	count(INT_COUNT_ICMP_REFUSED, "icmp_refused")			\
+	count(INT_COUNT_ICMP_SHORT, "icmp_short")			\
+	count(INT_COUNT_SUPPORTED, "peer_supported")			\
+	count(INT_COUNT_UNSUPPORTED, "peer_unsupported")		\
+	count(INT_COUNT_GIVEN_UP, "peer_given_up")			\
+	count(INT_COUNT_RESET, "peer_reset")				\
+	count(INT_COUNT_AVOIDED, "peer_avoided")
+
 enum nint_count {
-	INT_COUNT_IN_HANDSHAKE,
-	INT_COUNT_IN_DATA,
-	INT_COUNT_IN_LATE,
-	INT_COUNT_IN_OFF,
-	INT_COUNT_IN_HIDDEN,
-	INT_COUNT_IN_PROBE,
-	INT_COUNT_IN_ANSWER,
-	INT_COUNT_IN_OPTION,
-	INT_COUNT_IN_NO_FLOW,
-	INT_COUNT_IN_BAD_SUM,
-	INT_COUNT_IN_BAD_COOKIE,
-	INT_COUNT_IN_BAD_TAG,
-	INT_COUNT_IN_OLD,
-	INT_COUNT_IN_FORGED,
-	INT_COUNT_IN_UNASKED,
-	INT_COUNT_IN_SHORT,
-	INT_COUNT_IN_IFA,
-	INT_COUNT_IN_IOAM,
-	INT_COUNT_IN_INTMD,
-	INT_COUNT_IN_DATA_TLM,
-	INT_COUNT_IN_IFA_DATA,
-	INT_COUNT_IN_INTMD_DATA,
-	INT_COUNT_IN_MERGED,
-	INT_COUNT_TLM_NO_LAYOUT,
-	INT_COUNT_TLM_USELESS,
-	INT_COUNT_TLM_CONTRADICTED,
-	INT_COUNT_TLM_NO_ROOM,
-	INT_COUNT_TLM_PATHS,
-	INT_COUNT_TLM_IMPLAUSIBLE,
-	INT_COUNT_N_CLIPPED,
-	INT_COUNT_BAD_IFA,
-	INT_COUNT_BAD_IFA_LAST = INT_COUNT_BAD_IFA + IFA_FAULTS - 1,
-	INT_COUNT_BAD_IOAM,
-	INT_COUNT_BAD_IOAM_LAST = INT_COUNT_BAD_IOAM + IOAM_FAULTS - 1,
-	INT_COUNT_BAD_INTMD,
-	INT_COUNT_BAD_INTMD_LAST = INT_COUNT_BAD_INTMD + INTMD_FAULTS - 1,
-	INT_COUNT_BAD_STACK,
-	INT_COUNT_BAD,
-	INT_COUNT_BAD_LAST = INT_COUNT_BAD + INT_FAULTS - 1,
-	INT_COUNT_BAD_NEXT,
-	INT_COUNT_OUT_HANDSHAKE,
-	INT_COUNT_OUT_DATA,
-	INT_COUNT_OUT_GSO,
-	INT_COUNT_OUT_PROBE,
-	INT_COUNT_OUT_ANSWER,
-	INT_COUNT_OUT_OPTION,
-	INT_COUNT_OUT_HIDDEN,
-	INT_COUNT_NO_ROOM,
-	INT_COUNT_NO_ROUTE,
-	INT_COUNT_NO_MEMORY,
-	INT_COUNT_ACK_NOW,
-	INT_COUNT_ICMP,
-	INT_COUNT_ICMP_REFUSED,
-	INT_COUNT_ICMP_SHORT,
-	INT_COUNT_SUPPORTED,
-	INT_COUNT_UNSUPPORTED,
-	INT_COUNT_GIVEN_UP,
-	INT_COUNT_RESET,
-	INT_COUNT_AVOIDED,
+	INT_COUNT_LIST(HOP_COUNTER_INDEX)
 	INT_COUNTS,
 };
 

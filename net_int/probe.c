@@ -4,8 +4,6 @@
  * from a data packet that is being sent, since it must use the same path and queue. It is sent
  * directly in front of that packet, from this hook on, so it does not come back here.
  */
-#include <linux/netfilter.h>
-#include <net/dsfield.h>
 #include <net/dst.h>
 #include <net/tcp.h>
 #include <hopcc/core/hop_hook.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* At the sender: stores answers in the flow, where nint_flow_take() reads them. */
-#include <hopcc/core/hop_flow.h>
 
 #include "net_int.h"
 #include "trace.h"

@@ -15,8 +15,6 @@
  *
  * A packet is changed only after all lengths were checked and all its headers are writable.
  */
-#include <linux/netfilter.h>
-#include <net/dsfield.h>
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <net/ip6_checksum.h>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Sysctls of a network namespace, below net.hopcc. */
 
-#include <linux/kernel.h>
 #include <linux/slab.h>
-#include <linux/sysctl.h>
 #include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"

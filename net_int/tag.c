@@ -4,7 +4,6 @@
  * and the header with its records. The key is configured at both ends, for all connections of a
  * netns. NAT makes the tag invalid.
  */
-#include <linux/siphash.h>
 
 #include "net_int.h"
 

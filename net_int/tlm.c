@@ -7,7 +7,6 @@
  * then reports them as if the probe itself had collected them.
  */
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 
 #include "net_int.h"
 

@@ -10,8 +10,6 @@
  * covers the probe as it is without the additions, but with those of INT-MD: its hops update it.
  */
 #include <hopcc/core/hop_filter.h>
-#include <hopcc/core/hop_output.h>
-#include <net/dsfield.h>
 #include <net/ipv6.h>
 
 #include "net_int.h"

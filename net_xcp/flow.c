@@ -2,7 +2,6 @@
 /* State of a connection: negotiation, the congestion control's feedback; hopcc/flow/xcp_flow.h. */
 
 #include <linux/module.h>
-#include <net/sock.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"

@@ -4,7 +4,6 @@
  * use of XCP on the connection, or of copies into the tunnel. All other errors are passed on to TCP
  * or to the tunnel: without them path MTU discovery would fail.
  */
-#include <linux/icmp.h>
 #include <linux/icmpv6.h>
 #include <hopcc/core/hop_icmp.h>
 #include <net/icmp.h>

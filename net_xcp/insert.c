@@ -2,7 +2,6 @@
 /* Insert a congestion header in a packet, or note it if IPsec's transport mode comes first. */
 
 #include <hopcc/core/hop_filter.h>
-#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"

@@ -21,7 +21,6 @@
 #include <linux/module.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/net_namespace.h>
 
 #include "net_xcp.h"
 
@@ -34,48 +33,7 @@ u8 nxcp_protocol = XCP_PROTOCOL_DEFAULT;
 module_param_named(protocol, nxcp_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (63)");
 
-static const char * const xcp_count_names[XCP_COUNTS] = {
-	[XCP_COUNT_IN] = "in",
-	[XCP_COUNT_IN_LATE] = "in_late",
-	[XCP_COUNT_IN_FLAGS] = "in_flags_unknown",
-	[XCP_COUNT_IN_NO_FLOW] = "in_no_flow",
-	[XCP_COUNT_IN_OFF] = "in_off",
-	[XCP_COUNT_IN_HIDDEN] = "in_hidden",
-	[XCP_COUNT_IN_BAD_SUM] = "in_bad_sum",
-	[XCP_COUNT_IN_BAD_SEQ] = "in_bad_seq",
-	[XCP_COUNT_IN_EXCESS] = "in_excess",
-	[XCP_COUNT_BAD + XCP_BAD_TRUNCATED] = "bad_truncated",
-	[XCP_COUNT_BAD + XCP_BAD_VERSION] = "bad_version",
-	[XCP_COUNT_BAD + XCP_BAD_FORMAT] = "bad_format",
-	[XCP_COUNT_BAD + XCP_BAD_LENGTH] = "bad_length",
-	[XCP_COUNT_BAD + XCP_BAD_NEXT] = "bad_next",
-	[XCP_COUNT_OUT_DATA] = "out_data",
-	[XCP_COUNT_OUT_ACK] = "out_ack",
-	[XCP_COUNT_OUT_SYN] = "out_syn",
-	[XCP_COUNT_NO_ROOM] = "out_no_room",
-	[XCP_COUNT_OUT_HIDDEN] = "out_hidden",
-	[XCP_COUNT_OUT_GSO] = "out_gso",
-	[XCP_COUNT_NO_MEMORY] = "no_memory",
-	[XCP_COUNT_ACK_NOW] = "ack_now",
-	[XCP_COUNT_ICMP] = "icmp",
-	[XCP_COUNT_ICMP_REFUSED] = "icmp_refused",
-	[XCP_COUNT_ICMP_SHORT] = "icmp_short",
-	[XCP_COUNT_SUPPORTED] = "peer_supported",
-	[XCP_COUNT_UNSUPPORTED] = "peer_unsupported",
-	[XCP_COUNT_RESET] = "peer_reset",
-	[XCP_COUNT_AVOIDED] = "peer_avoided",
-	[XCP_COUNT_TUNNEL_OUT] = "tunnel_out",
-	[XCP_COUNT_TUNNEL_NO_ROOM] = "tunnel_no_room",
-	[XCP_COUNT_TUNNEL_GSO] = "tunnel_gso",
-	[XCP_COUNT_TUNNEL_AVOIDED] = "tunnel_avoided",
-	[XCP_COUNT_TUNNEL_REFUSED] = "tunnel_refused",
-	[XCP_COUNT_TUNNEL_UNSENT] = "tunnel_unsent",
-	[XCP_COUNT_TUNNEL_IN] = "tunnel_in",
-	[XCP_COUNT_TUNNEL_LOWERED] = "tunnel_lowered",
-	[XCP_COUNT_TUNNEL_BAD] = "tunnel_bad",
-	[XCP_COUNT_IPSEC_OUT] = "ipsec_out",
-	[XCP_COUNT_IPSEC_IN] = "ipsec_in",
-};
+static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
 
 const struct hop_carrier_kind nxcp_carrier_kind = {
 	.net_id = &xcp_net_id,
@@ -138,6 +96,7 @@ static int __init nxcp_init(void)
 	int err;
 
 	static_assert(!offsetof(struct nxcp_net, carrier));
+	static_assert(XCP_COUNT_BAD_NEXT - XCP_COUNT_BAD == XCP_FAULTS - 1);
 	static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
 
 	if (!nxcp_protocol)

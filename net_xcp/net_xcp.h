@@ -14,98 +14,104 @@
 
 #include "xcp_carrier.h"
 
-/**
- * enum nxcp_count - counters per netns; the names are in xcp_count_names[]
- * @XCP_COUNT_IN: headers removed from received packets
- * @XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
- * @XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
- * @XCP_COUNT_IN_BAD_SUM: subset of XCP_COUNT_IN: SYNs, and segments of connections without a flow,
+/*
+ * The counters of a network namespace, and their names
+ *
+ * XCP_COUNT_IN: headers removed from received packets
+ * XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
+ * XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
+ * XCP_COUNT_IN_BAD_SUM: subset of XCP_COUNT_IN: SYNs, and segments of connections without a flow,
  *	with a wrong TCP checksum
- * @XCP_COUNT_IN_BAD_SEQ: subset of XCP_COUNT_IN: segments outside of the TCP windows, which may
+ * XCP_COUNT_IN_BAD_SEQ: subset of XCP_COUNT_IN: segments outside of the TCP windows, which may
  *	come from an attacker
- * @XCP_COUNT_IN_EXCESS: ACKs with more feedback than tcp_xcp has asked for, whose peer may lie; it
+ * XCP_COUNT_IN_EXCESS: ACKs with more feedback than tcp_xcp has asked for, whose peer may lie; it
  *	uses what it has asked for
- * @XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers that are removed and not used,
+ * XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers that are removed and not used,
  *	since no established connection has negotiated XCP, or for lack of room; dropped: SYN-ACKs
  *	with a header that answer no SYN of ours, and resets with a header
- * @XCP_COUNT_IN_OFF: XCP packets received while net.hopcc.xcp is 0, or with a next header that
+ * XCP_COUNT_IN_OFF: XCP packets received while net.hopcc.xcp is 0, or with a next header that
  *	needs xcp_tunnel or xcp_ipsec while that is 0; left to the stack
- * @XCP_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
+ * XCP_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
  *	packet below them
- * @XCP_COUNT_BAD: malformed headers, by enum xcp_fault; left to the stack
- * @XCP_COUNT_BAD_LAST: last counter of XCP_COUNT_BAD
- * @XCP_COUNT_OUT_DATA: headers added to data, by tcp_xcp's sockets or as answers in other sockets'
+ * XCP_COUNT_BAD: malformed headers, by enum xcp_fault; left to the stack
+ * XCP_COUNT_OUT_DATA: headers added to data, by tcp_xcp's sockets or as answers in other sockets'
  *	data
- * @XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs
- * @XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
- * @XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
+ * XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs
+ * XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
+ * XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
- * @XCP_COUNT_OUT_HIDDEN: packets without a header because a filter would miss what is below it
- * @XCP_COUNT_OUT_GSO: GSO packets that carried a part of XCP_COUNT_OUT_DATA
- * @XCP_COUNT_NO_MEMORY: packets that could not be made writable for lack of memory
- * @XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
- * @XCP_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP or the tunnel
- * @XCP_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
- * @XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header
- * @XCP_COUNT_SUPPORTED: connections whose peer supports XCP
- * @XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
- * @XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had
+ * XCP_COUNT_OUT_HIDDEN: packets without a header because a filter would miss what is below it
+ * XCP_COUNT_OUT_GSO: GSO packets that carried a part of XCP_COUNT_OUT_DATA
+ * XCP_COUNT_NO_MEMORY: packets that could not be made writable for lack of memory
+ * XCP_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
+ * XCP_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP or the tunnel
+ * XCP_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
+ * XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header
+ * XCP_COUNT_SUPPORTED: connections whose peer supports XCP
+ * XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
+ * XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had
  *	negotiated XCP
- * @XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
- * @XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
- * @XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
- * @XCP_COUNT_TUNNEL_GSO: GSO packets that entered a tunnel or IPsec without a header in front
- * @XCP_COUNT_TUNNEL_AVOIDED: packets without a copy because the tunnel's far end is cached as one
+ * XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
+ * XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
+ * XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
+ * XCP_COUNT_TUNNEL_GSO: GSO packets that entered a tunnel or IPsec without a header in front
+ * XCP_COUNT_TUNNEL_AVOIDED: packets without a copy because the tunnel's far end is cached as one
  *	without support
- * @XCP_COUNT_TUNNEL_REFUSED: ICMP errors that report that the far end of a tunnel refuses copies
- * @XCP_COUNT_TUNNEL_UNSENT: ICMP errors that report the same, but quote no copy that this host has
+ * XCP_COUNT_TUNNEL_REFUSED: ICMP errors that report that the far end of a tunnel refuses copies
+ * XCP_COUNT_TUNNEL_UNSENT: ICMP errors that report the same, but quote no copy that this host has
  *	sent lately; they change nothing
- * @XCP_COUNT_TUNNEL_IN: copies removed from packets that leave a tunnel
- * @XCP_COUNT_TUNNEL_LOWERED: subset of XCP_COUNT_TUNNEL_IN: copies that lowered Delta_Throughput in
+ * XCP_COUNT_TUNNEL_IN: copies removed from packets that leave a tunnel
+ * XCP_COUNT_TUNNEL_LOWERED: subset of XCP_COUNT_TUNNEL_IN: copies that lowered Delta_Throughput in
  *	the inner header
- * @XCP_COUNT_TUNNEL_BAD: subset of XCP_COUNT_TUNNEL_IN: copies that match no inner header
- * @XCP_COUNT_IPSEC_OUT: headers added in front of AH and ESP
- * @XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
- * @XCP_COUNTS: number of counters
+ * XCP_COUNT_TUNNEL_BAD: subset of XCP_COUNT_TUNNEL_IN: copies that match no inner header
+ * XCP_COUNT_IPSEC_OUT: headers added in front of AH and ESP
+ * XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
  */
+#define XCP_COUNT_LIST(count)						\
+	count(XCP_COUNT_IN, "in")					\
+	count(XCP_COUNT_IN_LATE, "in_late")				\
+	count(XCP_COUNT_IN_FLAGS, "in_flags_unknown")			\
+	count(XCP_COUNT_IN_BAD_SUM, "in_bad_sum")			\
+	count(XCP_COUNT_IN_BAD_SEQ, "in_bad_seq")			\
+	count(XCP_COUNT_IN_EXCESS, "in_excess")				\
+	count(XCP_COUNT_IN_NO_FLOW, "in_no_flow")			\
+	count(XCP_COUNT_IN_OFF, "in_off")				\
+	count(XCP_COUNT_IN_HIDDEN, "in_hidden")				\
+	count(XCP_COUNT_BAD, NULL)					\
+	count(XCP_COUNT_BAD_TRUNCATED, "bad_truncated")			\
+	count(XCP_COUNT_BAD_VERSION, "bad_version")			\
+	count(XCP_COUNT_BAD_FORMAT, "bad_format")			\
+	count(XCP_COUNT_BAD_LENGTH, "bad_length")			\
+	count(XCP_COUNT_BAD_NEXT, "bad_next")				\
+	count(XCP_COUNT_OUT_DATA, "out_data")				\
+	count(XCP_COUNT_OUT_ACK, "out_ack")				\
+	count(XCP_COUNT_OUT_SYN, "out_syn")				\
+	count(XCP_COUNT_NO_ROOM, "out_no_room")				\
+	count(XCP_COUNT_OUT_HIDDEN, "out_hidden")			\
+	count(XCP_COUNT_OUT_GSO, "out_gso")				\
+	count(XCP_COUNT_NO_MEMORY, "no_memory")				\
+	count(XCP_COUNT_ACK_NOW, "ack_now")				\
+	count(XCP_COUNT_ICMP, "icmp")					\
+	count(XCP_COUNT_ICMP_REFUSED, "icmp_refused")			\
+	count(XCP_COUNT_ICMP_SHORT, "icmp_short")			\
+	count(XCP_COUNT_SUPPORTED, "peer_supported")			\
+	count(XCP_COUNT_UNSUPPORTED, "peer_unsupported")		\
+	count(XCP_COUNT_RESET, "peer_reset")				\
+	count(XCP_COUNT_AVOIDED, "peer_avoided")			\
+	count(XCP_COUNT_TUNNEL_OUT, "tunnel_out")			\
+	count(XCP_COUNT_TUNNEL_NO_ROOM, "tunnel_no_room")		\
+	count(XCP_COUNT_TUNNEL_GSO, "tunnel_gso")			\
+	count(XCP_COUNT_TUNNEL_AVOIDED, "tunnel_avoided")		\
+	count(XCP_COUNT_TUNNEL_REFUSED, "tunnel_refused")		\
+	count(XCP_COUNT_TUNNEL_UNSENT, "tunnel_unsent")			\
+	count(XCP_COUNT_TUNNEL_IN, "tunnel_in")				\
+	count(XCP_COUNT_TUNNEL_LOWERED, "tunnel_lowered")		\
+	count(XCP_COUNT_TUNNEL_BAD, "tunnel_bad")			\
+	count(XCP_COUNT_IPSEC_OUT, "ipsec_out")				\
+	count(XCP_COUNT_IPSEC_IN, "ipsec_in")
+
 enum nxcp_count {
-	XCP_COUNT_IN,
-	XCP_COUNT_IN_LATE,
-	XCP_COUNT_IN_FLAGS,
-	XCP_COUNT_IN_BAD_SUM,
-	XCP_COUNT_IN_BAD_SEQ,
-	XCP_COUNT_IN_EXCESS,
-	XCP_COUNT_IN_NO_FLOW,
-	XCP_COUNT_IN_OFF,
-	XCP_COUNT_IN_HIDDEN,
-	XCP_COUNT_BAD,
-	XCP_COUNT_BAD_LAST = XCP_COUNT_BAD + XCP_FAULTS - 1,
-	XCP_COUNT_OUT_DATA,
-	XCP_COUNT_OUT_ACK,
-	XCP_COUNT_OUT_SYN,
-	XCP_COUNT_NO_ROOM,
-	XCP_COUNT_OUT_HIDDEN,
-	XCP_COUNT_OUT_GSO,
-	XCP_COUNT_NO_MEMORY,
-	XCP_COUNT_ACK_NOW,
-	XCP_COUNT_ICMP,
-	XCP_COUNT_ICMP_REFUSED,
-	XCP_COUNT_ICMP_SHORT,
-	XCP_COUNT_SUPPORTED,
-	XCP_COUNT_UNSUPPORTED,
-	XCP_COUNT_RESET,
-	XCP_COUNT_AVOIDED,
-	XCP_COUNT_TUNNEL_OUT,
-	XCP_COUNT_TUNNEL_NO_ROOM,
-	XCP_COUNT_TUNNEL_GSO,
-	XCP_COUNT_TUNNEL_AVOIDED,
-	XCP_COUNT_TUNNEL_REFUSED,
-	XCP_COUNT_TUNNEL_UNSENT,
-	XCP_COUNT_TUNNEL_IN,
-	XCP_COUNT_TUNNEL_LOWERED,
-	XCP_COUNT_TUNNEL_BAD,
-	XCP_COUNT_IPSEC_OUT,
-	XCP_COUNT_IPSEC_IN,
+	XCP_COUNT_LIST(HOP_COUNTER_INDEX)
 	XCP_COUNTS,
 };
 

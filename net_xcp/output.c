@@ -4,7 +4,6 @@
  * TCP's ports. Flows are looked up by their socket, independent of NAT. A packet that a filter
  * behind the hook would no longer recognise as TCP gets no header, see hop_filter_misses_output().
  */
-#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"

@@ -11,14 +11,10 @@
  * more copies. A connection that negotiated XCP through the tunnel has lost a SYN by then. Only an
  * answer that quotes a copy counts: see xcp_sent.h.
  */
-#include <linux/if_ether.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <net/dst.h>
 #include <net/gre.h>
 #include <hopcc/lib/hop_tunnel.h>
 #include <net/ip.h>
-#include <net/ipv6.h>
 
 #include "net_xcp.h"
 #include "trace.h"

@@ -2,7 +2,6 @@
 /* The end host's part of XCP; see xcp_carrier.h. */
 
 #include <linux/limits.h>
-#include <linux/minmax.h>
 #include "xcp_carrier.h"
 
 /* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */

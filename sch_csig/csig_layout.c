@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Locators composed of the port's attributes; see csig_layout.h. */
 
-#include <linux/minmax.h>
-
 #include "csig_layout.h"
 
 bool scsig_layout_ok(const struct tc_csig_layout *l, enum csig_form form)

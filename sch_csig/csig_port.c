@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The estimate of a port's load; see csig_port.h. */
 
-#include <linux/kernel.h>
 #include <linux/math64.h>
-#include <linux/minmax.h>
 #include "csig_port.h"
 
 static u64 scsig_port_rate(u64 bytes, u64 time_ns)

@@ -7,8 +7,6 @@
 #define HOPCC_SCH_CSIG_CSIG_SIGNAL_H
 
 #include <net/netlink.h>
-#include <hopcc/wire/csig.h>
-#include <uapi/linux/pkt_sched_csig.h>
 
 #include "csig_layout.h"
 

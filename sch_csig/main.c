@@ -23,27 +23,20 @@
  * The kernel's own arrival time (skb->tstamp) cannot be used, since forwarding and redirecting
  * clear it before any qdisc.
  */
-#include <linux/device.h>
 #include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/module.h>
-#include <linux/netdevice.h>
-#include <linux/skbuff.h>
 #include <linux/slab.h>
-#include <hopcc/wire/csig.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/core/hop_child.h>
-#include <hopcc/lib/hop_drain.h>
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
-#include <hopcc/lib/hop_pkt.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/wire/int.h>
 #include <net/pkt_sched.h>
-#include <uapi/linux/pkt_sched_csig.h>
 #include "csig_packet.h"
 #include "csig_port.h"
 #include "csig_signal.h"

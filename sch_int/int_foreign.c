@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Telemetry of other switches in packets; see int_foreign.h. */
-#include <linux/tcp.h>
-#include <linux/udp.h>
-#include <net/checksum.h>
-#include <hopcc/lib/hop_pkt.h>
 #include "int_foreign.h"
 #include "int_packet.h"
 

@@ -20,19 +20,14 @@
  * With `formats`, the qdisc also writes into telemetry of other switches (int_foreign.h).
  */
 #include <linux/module.h>
-#include <linux/netdevice.h>
-#include <linux/skbuff.h>
-#include <linux/slab.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/core/hop_child.h>
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
-#include <hopcc/lib/hop_pkt.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <net/pkt_sched.h>
-#include <uapi/linux/pkt_sched_int.h>
 #include "int_foreign.h"
 #include "int_hop.h"
 #include "int_packet.h"

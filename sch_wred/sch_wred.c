@@ -11,7 +11,6 @@
  * TCQ_F_CAN_BYPASS is not set: a packet that finds an empty queue is still subject to the algorithm
  * (min may be 0) and still counted.
  */
-#include <linux/device.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>

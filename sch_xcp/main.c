@@ -29,23 +29,16 @@
  *
  * On a hardware device, what the driver's ring holds (xcp_ring.h) belongs to the persistent queue.
  */
-#include <linux/device.h>
 #include <linux/hrtimer.h>
-#include <linux/ip.h>
 #include <linux/module.h>
-#include <linux/netdevice.h>
-#include <linux/skbuff.h>
-#include <net/checksum.h>
 #include <hopcc/core/hop_child.h>
 #include <hopcc/lib/hop_drain.h>
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
-#include <hopcc/lib/hop_pkt.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/ip.h>
 #include <net/pkt_sched.h>
 #include <uapi/linux/pkt_sched_xcp.h>
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The ring below a port of XCP; see xcp_ring.h. */
 
-#include <linux/math64.h>
-#include <linux/minmax.h>
-
 #include "xcp_ring.h"
 #include "xcp_router.h"
 

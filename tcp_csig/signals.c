@@ -4,7 +4,6 @@
  * that seek free bandwidth.
  */
 #include <linux/hash.h>
-#include <hopcc/core/hop_sock.h>
 
 #include "tcp_csig.h"
 #include "trace.h"

@@ -10,11 +10,8 @@
  * lock.
  */
 #include <net/dsfield.h>
-#include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_shim.h>
-#include <net/inet_ecn.h>
 #include <net/ip.h>
-#include <net/ipv6.h>
 
 #include "tcp_ldcp.h"
 

@@ -11,6 +11,10 @@
 #include <hopcc/core/hop_unsupported.h>
 #include <hopcc/lib/hop_sysctl.h>
 
+/* A carrier lists its counters once, as count(INDEX, name): these make its enum and its names. */
+#define HOP_COUNTER_INDEX(index, name)	index,
+#define HOP_COUNTER_NAME(index, name)	name,
+
 /**
  * struct hop_carrier_kind - a carrier
  * @net_id: identifier of its state in a network namespace, which starts with a struct

@@ -120,6 +120,11 @@ bool hop_carrier_avoids(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_carrier_avoids);
 
+void hop_carrier_count_refusal(const struct hop_flow_key *key)
+{
+	hop_carrier_count(hop_carrier_of(key), key->kind->carrier->icmp_refused);
+}
+
 struct hop_flow *hop_carrier_receive_syn(const struct hop_flow_key *key, bool *opens)
 {
 	const struct hop_carrier_net *cn = hop_carrier_of(key);

@@ -2,6 +2,7 @@
 /* ICMP errors that quote one of our headers; see hopcc/core/hop_icmp.h. */
 
 #include <linux/module.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/protocol.h>
@@ -54,21 +55,25 @@ static void hop_icmp_repeat_syn(const struct hop_flow_key *key)
 	sock_gen_put(sk);
 }
 
-bool hop_icmp_ends(struct hop_flow *flow, const struct tcphdr *th,
-		   enum hop_icmp_decision decision, bool *refused)
+bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
+		   enum hop_icmp_decision decision)
 {
-	const enum hop_stage stage = hop_flow_stage(flow);
+	struct hop_flow *flow = hop_flow_find(key);
+	enum hop_stage stage;
 	bool requested;
 
 	lockdep_assert_in_rcu_read_lock();
-	*refused = false;
+	if (!flow)
+		return decision == HOP_ICMP_REFUSED;
+	stage = hop_flow_stage(flow);
 	if (decision == HOP_ICMP_MAYBE && !hop_icmp_is_handshake(stage))
 		return false;
-	*refused = hop_icmp_is_in_flight(&flow->key, th, &requested);
-	if (*refused && stage == HOP_STAGE_ASKED)
+	if (!hop_icmp_is_in_flight(&flow->key, th, &requested))
+		return true;
+	if (stage == HOP_STAGE_ASKED)
 		hop_icmp_repeat_syn(&flow->key);
-	if (*refused)
-		hop_flow_event(flow, requested ? HOP_EVENT_DECLINED : HOP_EVENT_REFUSED);
+	hop_flow_event(flow, requested ? HOP_EVENT_DECLINED : HOP_EVENT_REFUSED);
+	hop_carrier_count_refusal(&flow->key);
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);

@@ -12,6 +12,7 @@
 #include <hopcc/lib/hop_drain.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include <net/sch_generic.h>
 
 /* A cache entry: bit 0 is set if the rate limits; above it, the rate in Mbit/s. */
 #define HOP_SPEED_LIMITS	1UL
@@ -70,30 +71,36 @@ u64 hop_speed_ask_bytes_ps(struct net_device *dev)
 EXPORT_SYMBOL_GPL(hop_speed_ask_bytes_ps);
 
 /**
- * hop_speed_watch() - start to call a function when a device comes up or changes
- * @watch: the watch, with @dev and @changed set
+ * hop_speed_watch() - start to call a function when a qdisc's device comes up or changes
+ * @watch: the watch, zeroed
+ * @sch: the qdisc
+ * @changed: the function
  *
  * Call hop_speed_unwatch() before the device is unregistered.
  *
  * Context: process, RTNL held.
  */
-void hop_speed_watch(struct hop_speed_watch *watch)
+void hop_speed_watch(struct hop_speed_watch *watch, struct Qdisc *sch,
+		     void (*changed)(struct Qdisc *sch, u64 rate_bytes_ps))
 {
 	ASSERT_RTNL();
+	watch->sch = sch;
+	watch->changed = changed;
 	list_add_tail(&watch->list, &hop_speed_watches);
 }
 EXPORT_SYMBOL_GPL(hop_speed_watch);
 
 /**
  * hop_speed_unwatch() - undo hop_speed_watch()
- * @watch: the watch; hop_speed_watch() need not have been called if its list is initialised
+ * @watch: the watch; hop_speed_watch() need not have been called
  *
  * Context: process, RTNL held.
  */
 void hop_speed_unwatch(struct hop_speed_watch *watch)
 {
 	ASSERT_RTNL();
-	list_del_init(&watch->list);
+	if (watch->sch)
+		list_del(&watch->list);
 }
 EXPORT_SYMBOL_GPL(hop_speed_unwatch);
 
@@ -149,11 +156,16 @@ static void hop_speed_check_above(struct net_device *dev)
 
 static void hop_speed_report(struct net_device *dev)
 {
+	const u64 rate_bytes_ps = hop_speed_ask_bytes_ps(dev);
 	struct hop_speed_watch *watch;
 
-	list_for_each_entry(watch, &hop_speed_watches, list)
-		if (watch->dev == dev)
-			watch->changed(watch, hop_speed_ask_bytes_ps(dev));
+	list_for_each_entry(watch, &hop_speed_watches, list) {
+		if (!rate_bytes_ps || qdisc_dev(watch->sch) != dev)
+			continue;
+		sch_tree_lock(watch->sch);
+		watch->changed(watch->sch, rate_bytes_ps);
+		sch_tree_unlock(watch->sch);
+	}
 }
 
 static int hop_speed_event(struct notifier_block *nb, unsigned long event, void *info)

@@ -12,22 +12,6 @@
 #include "int_pull.h"
 #include "net_int.h"
 
-/* Return: true if the error has been handled. */
-static bool nint_end_int(struct nint_net *in, const struct hop_flow_key *key,
-			 const struct tcphdr *th,
-			 enum hop_icmp_decision decision)
-{
-	struct hop_flow *flow = hop_flow_find(key);
-	bool refused, done;
-
-	if (!flow)
-		return decision == HOP_ICMP_REFUSED;
-	done = hop_icmp_ends(flow, th, decision, &refused);
-	if (refused)
-		nint_count(in, INT_COUNT_ICMP_REFUSED);
-	return done;
-}
-
 /*
  * Return: the length of our quoted header in front of TCP; 0 if there is none or the error has been
  * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
@@ -46,7 +30,7 @@ static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_by
 	}
 	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
 	hop_flow_key_of_output(&key, &nint_flow_kind, skb, th);
-	if (decision != HOP_ICMP_NEXT && nint_end_int(in, &key, th, decision))
+	if (decision != HOP_ICMP_NEXT && hop_icmp_ends(&key, th, decision))
 		return 0;
 	nint_count(in, INT_COUNT_ICMP);
 	return bytes;

@@ -61,6 +61,7 @@ const struct hop_carrier_kind nint_carrier_kind = {
 	.reset = INT_COUNT_RESET,
 	.avoided = INT_COUNT_AVOIDED,
 	.no_flow = INT_COUNT_IN_NO_FLOW,
+	.icmp_refused = INT_COUNT_ICMP_REFUSED,
 	.trace = trace_int_discover,
 };
 

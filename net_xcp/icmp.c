@@ -13,25 +13,8 @@
 #include "net_xcp.h"
 #include "xcp_quoted.h"
 
-/* Return: true if the error is handled and must not be passed on. */
-static bool nxcp_end_xcp(struct nxcp_net *xn, const struct hop_flow_key *key,
-			 const struct tcphdr *th,
-			 enum hop_icmp_decision decision)
-{
-	struct hop_flow *flow = hop_flow_find(key);
-	bool refused, done;
-
-	if (!flow)
-		return decision == HOP_ICMP_REFUSED;
-	done = hop_icmp_ends(flow, th, decision, &refused);
-	if (refused)
-		nxcp_count(xn, XCP_COUNT_ICMP_REFUSED);
-	return done;
-}
-
 /* The error quotes a TCP segment. Return: true if it is handled and must not be passed on. */
-static bool nxcp_learn_from_tcp(struct nxcp_net *xn, const struct sk_buff *skb,
-				const struct tcphdr *th,
+static bool nxcp_learn_from_tcp(const struct sk_buff *skb, const struct tcphdr *th,
 				enum hop_icmp_decision decision)
 {
 	struct hop_flow_key key;
@@ -39,7 +22,7 @@ static bool nxcp_learn_from_tcp(struct nxcp_net *xn, const struct sk_buff *skb,
 	if (decision == HOP_ICMP_NEXT)
 		return false;
 	hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
-	return nxcp_end_xcp(xn, &key, th, decision);
+	return hop_icmp_ends(&key, th, decision);
 }
 
 /*
@@ -74,7 +57,7 @@ static u8 nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 		return 0;
 	}
 	if (h->protocol == IPPROTO_TCP)
-		done = nxcp_learn_from_tcp(xn, skb, (const struct tcphdr *)(h + 1), decision);
+		done = nxcp_learn_from_tcp(skb, (const struct tcphdr *)(h + 1), decision);
 	else
 		done = nxcp_learn_from_tunnel(xn, skb, offset_bytes, decision);
 	if (done)

@@ -46,6 +46,7 @@ const struct hop_carrier_kind nxcp_carrier_kind = {
 	.reset = XCP_COUNT_RESET,
 	.avoided = XCP_COUNT_AVOIDED,
 	.no_flow = XCP_COUNT_IN_NO_FLOW,
+	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
 	.trace = trace_xcp_discover,
 };
 

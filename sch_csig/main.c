@@ -1093,17 +1093,13 @@ static void scsig_follow_interval(struct scsig_sched_data *q, u64 rate_bytes_ps)
 }
 
 /* The speed of the port's device may have changed. Context: RTNL. */
-static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 {
-	struct scsig_sched_data *q = container_of(watch, struct scsig_sched_data, speed);
+	struct scsig_sched_data *q = qdisc_priv(sch);
 
 	ASSERT_RTNL();
 	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
 		return;
-	/* A link that is down reports no speed: keep the last one. */
-	if (!rate_bytes_ps)
-		return;
-	sch_tree_lock(q->sch);
 	if (rate_bytes_ps != q->set->port.capacity_bytes_ps) {
 		scsig_forget_drain(q);
 		hop_drain_stop(&q->drain_run);
@@ -1112,7 +1108,6 @@ static void scsig_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	scsig_follow_interval(q, rate_bytes_ps);
 	q->known = 0;
-	sch_tree_unlock(q->sch);
 }
 
 static void scsig_signal_defaults(struct scsig_signal *signal, u32 quantum, u32 base)
@@ -1149,9 +1144,6 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 
 	hop_child_prepare(sch);
 	hrtimer_setup(&q->timer, scsig_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	INIT_LIST_HEAD(&q->speed.list);
-	q->speed.dev = dev;
-	q->speed.changed = scsig_follow_speed;
 	q->sch = sch;
 	q->sent.sch = sch;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
@@ -1169,7 +1161,7 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	err = scsig_configure(sch, set, tb, extack);
 	if (err)
 		return err;
-	hop_speed_watch(&q->speed);
+	hop_speed_watch(&q->speed, sch, scsig_follow_speed);
 	/* The target delay is a setting of the senders, and must be the same for all of them. */
 	if (q->set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
 		NL_SET_ERR_MSG(extack,
@@ -1208,36 +1200,28 @@ static int scsig_dump_signal(struct sk_buff *skb, const struct scsig_signal *sig
 	return 0;
 }
 
-static int scsig_dump_settings(struct sk_buff *skb, const struct scsig_settings *set)
+static int scsig_put(struct Qdisc *sch, struct sk_buff *skb)
 {
+	struct scsig_sched_data *q = qdisc_priv(sch);
+	const struct scsig_settings *set = READ_ONCE(q->set);
 	int type, err = nla_put_u64_64bit(skb, TCA_CSIG_RATE, set->rate_bytes_ps, TCA_CSIG_PAD);
 
 	if (!err)
 		err = hop_nla_put_options(skb, set->value, scsig_options_u32, TCA_CSIG_MAX);
 	for (type = 0; type < CSIG_TYPES && !err; type++)
 		err = scsig_dump_signal(skb, &set->signal[type], TCA_CSIG_SIGNAL_ABW + type);
-	return err;
+	return err ?: hop_limit_put(skb, sch, TCA_CSIG_LIMIT);
 }
 
 /* RCU protects the settings, since the kernel need not hold RTNL here against change(). */
 static int scsig_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	int err;
+	int ret;
 
-	if (!opts)
-		return -EMSGSIZE;
 	rcu_read_lock();
-	err = scsig_dump_settings(skb, READ_ONCE(q->set));
-	if (!err)
-		err = hop_limit_put(skb, sch, TCA_CSIG_LIMIT);
+	ret = hop_nla_dump(sch, skb, scsig_put);
 	rcu_read_unlock();
-	if (err) {
-		nla_nest_cancel(skb, opts);
-		return err;
-	}
-	return nla_nest_end(skb, opts);
+	return ret;
 }
 
 /* Compute the estimate that the next tag would get. Context: tree lock held. */

@@ -22,6 +22,7 @@
 #include <linux/module.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/core/hop_child.h>
+#include <hopcc/lib/hop_drain.h>
 #include <hopcc/lib/hop_limit.h>
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_version.h>
@@ -503,12 +504,6 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
-/* Counters survive a reset, which also happens when the device goes down. */
-static void sint_reset(struct Qdisc *sch)
-{
-	hop_child_reset(sch);
-}
-
 #define INT_OPTION HOP_NLA_OPTION
 
 static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
@@ -539,52 +534,22 @@ static const struct hop_nla_option sint_options_formats[TCA_INT_MAX + 1] = {
 
 /* int_options_u32 has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
-	[TCA_INT_RATE]		= { .type = NLA_U64 },
-	[TCA_INT_SPEED]		= { .type = NLA_U64 },
-	[TCA_INT_SWITCH_ID]	= { .type = NLA_U32 },
-	[TCA_INT_PORT_ID]	= { .type = NLA_U32 },
-	[TCA_INT_OVERHEAD]	= { .type = NLA_U32 },
-	[TCA_INT_SOJOURN]	= { .type = NLA_U32 },
-	[TCA_INT_SHARE]		= { .type = NLA_U32 },
-	[TCA_INT_PROTOCOL]	= { .type = NLA_U32 },
-	[TCA_INT_DSCP_PROBE]	= { .type = NLA_U32 },
-	[TCA_INT_LIMIT]		= { .type = NLA_U32 },
-	[TCA_INT_FORMATS]	= { .type = NLA_U32 },
-	[TCA_INT_NODE_ID]	= { .type = NLA_U32 },
-	[TCA_INT_SCHEMA]	= { .type = NLA_U32 },
-	[TCA_INT_DSCP_INTMD]	= { .type = NLA_U32 },
+	[TCA_INT_RATE ... TCA_INT_SPEED] = { .type = NLA_U64 },
+	[TCA_INT_SWITCH_ID ... TCA_INT_PROTOCOL] = { .type = NLA_U32 },
+	[TCA_INT_DSCP_PROBE] = { .type = NLA_U32 },
+	[TCA_INT_LIMIT ... TCA_INT_DSCP_INTMD] = { .type = NLA_U32 },
 };
 
-static int sint_parse_rates(struct sint_config *c, struct nlattr **tb,
+static int sint_parse_speed(u64 *speed_bytes_ps, const struct nlattr *attr,
 			    struct netlink_ext_ack *extack)
 {
-	u64 rate;
-
-	if (tb[TCA_INT_RATE]) {
-		rate = nla_get_u64(tb[TCA_INT_RATE]);
-		if (rate != TC_INT_RATE_AUTO &&
-		    (rate < TC_INT_RATE_MIN_BYTES_PS || rate > TC_INT_RATE_MAX_BYTES_PS))
-			return hop_nla_refuse(extack, tb[TCA_INT_RATE],
-					      "rate must be 10kbit to 1600gbit, or auto");
-		c->rate_bytes_ps = rate;
-	}
-	if (tb[TCA_INT_SPEED]) {
-		rate = nla_get_u64(tb[TCA_INT_SPEED]);
-		if (rate != TC_INT_SPEED_AUTO && !sint_hop_code(rate))
-			return hop_nla_refuse(extack, tb[TCA_INT_SPEED],
-					      "speed must be one that has a code: 10, 100mbit, 1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800 or 1600gbit");
-		c->speed_bytes_ps = rate;
-	}
+	if (!attr)
+		return 0;
+	*speed_bytes_ps = nla_get_u64(attr);
+	if (*speed_bytes_ps != TC_INT_SPEED_AUTO && !sint_hop_code(*speed_bytes_ps))
+		return hop_nla_refuse(extack, attr,
+				      "speed must be one that has a code: 10, 100mbit, 1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400, 800 or 1600gbit");
 	return 0;
-}
-
-/* Return: speed of the device, bytes/s; 0 if unknown or out of range. Context: RTNL */
-static u64 sint_device_rate_bytes_ps(const struct Qdisc *sch)
-{
-	u64 rate_bytes_ps = hop_speed_ask_bytes_ps(qdisc_dev(sch));
-
-	ASSERT_RTNL();
-	return rate_bytes_ps <= TC_INT_RATE_MAX_BYTES_PS ? rate_bytes_ps : 0;
 }
 
 /*
@@ -645,9 +610,9 @@ static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
 			     const struct sint_config *c, const struct nlattr *attr,
 			     struct netlink_ext_ack *extack)
 {
-	u64 rate_bytes_ps = c->rate_bytes_ps ?: sint_device_rate_bytes_ps(sch);
+	u64 rate_bytes_ps = c->rate_bytes_ps ?: hop_speed_ask_bytes_ps(qdisc_dev(sch)) ?:
+			    c->speed_bytes_ps;
 
-	rate_bytes_ps = rate_bytes_ps ?: c->speed_bytes_ps;
 	if (!rate_bytes_ps)
 		return hop_nla_refuse(extack, attr,
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
@@ -668,7 +633,9 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	u32 limit_bytes = 0;
 	int err;
 
-	err = sint_parse_rates(&config, tb, extack);
+	err = hop_nla_rate(&config.rate_bytes_ps, tb[TCA_INT_RATE], extack);
+	if (!err)
+		err = sint_parse_speed(&config.speed_bytes_ps, tb[TCA_INT_SPEED], extack);
 	if (!err)
 		err = hop_nla_options(config.value, sint_options_u32, TCA_INT_MAX, tb, extack);
 	if (!err)
@@ -721,20 +688,15 @@ static int sint_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
  * The speed of the port's device may have changed; a speed without a code becomes unknown. Context:
  * RTNL
  */
-static void sint_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+static void sint_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 {
-	struct sint_sched_data *q = container_of(watch, struct sint_sched_data, speed);
+	struct sint_sched_data *q = qdisc_priv(sch);
 
 	ASSERT_RTNL();
 	if (q->config.rate_bytes_ps != TC_INT_RATE_AUTO)
 		return;
-	/* A link that is down has no speed: keep the last one. */
-	if (!rate_bytes_ps || rate_bytes_ps > TC_INT_RATE_MAX_BYTES_PS)
-		return;
-	sch_tree_lock(q->sch);
 	sint_set_rate(&q->params, &q->config, rate_bytes_ps);
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
-	sch_tree_unlock(q->sch);
 }
 
 static void sint_defaults(struct sint_config *c)
@@ -752,9 +714,6 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	int err;
 
 	hop_child_prepare(sch);
-	INIT_LIST_HEAD(&q->speed.list);
-	q->speed.dev = qdisc_dev(sch);
-	q->speed.changed = sint_follow_speed;
 	q->sch = sch;
 	q->sent.sch = sch;
 	q->util.since_ns = ktime_get_ns();
@@ -763,7 +722,7 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	if (!err)
 		err = opt ? sint_change(sch, opt, extack) : sint_configure(sch, none, extack);
 	if (!err)
-		hop_speed_watch(&q->speed);
+		hop_speed_watch(&q->speed, sch, sint_follow_speed);
 	return err;
 }
 
@@ -778,15 +737,11 @@ static void sint_destroy(struct Qdisc *sch)
 	hop_child_destroy(sch);
 }
 
-/* RTNL excludes a concurrent change(). */
-static int sint_dump(struct Qdisc *sch, struct sk_buff *skb)
+static int sint_put(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
-	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	int err;
 
-	if (!opts)
-		return -EMSGSIZE;
 	err = nla_put_u64_64bit(skb, TCA_INT_RATE, q->config.rate_bytes_ps, TCA_INT_PAD);
 	if (!err)
 		err = nla_put_u64_64bit(skb, TCA_INT_SPEED, q->config.speed_bytes_ps, TCA_INT_PAD);
@@ -796,11 +751,13 @@ static int sint_dump(struct Qdisc *sch, struct sk_buff *skb)
 		err = hop_limit_put(skb, sch, TCA_INT_LIMIT);
 	if (!err && q->config.value[TCA_INT_FORMATS])
 		err = hop_nla_put_options(skb, q->config.value, sint_options_formats, TCA_INT_MAX);
-	if (err) {
-		nla_nest_cancel(skb, opts);
-		return err;
-	}
-	return nla_nest_end(skb, opts);
+	return err;
+}
+
+/* RTNL excludes a concurrent change(). */
+static int sint_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	return hop_nla_dump(sch, skb, sint_put);
 }
 
 static int sint_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
@@ -828,7 +785,8 @@ static struct Qdisc_ops sint_qdisc_ops __read_mostly = {
 	.dequeue	= sint_dequeue,
 	.peek		= hop_child_peek,
 	.init		= sint_init,
-	.reset		= sint_reset,
+	/* Counters survive a reset, which also happens when the device goes down. */
+	.reset		= hop_child_reset,
 	.destroy	= sint_destroy,
 	.change		= sint_change,
 	.dump		= sint_dump,
@@ -837,26 +795,18 @@ static struct Qdisc_ops sint_qdisc_ops __read_mostly = {
 };
 MODULE_ALIAS_NET_SCH("int");
 
-static int __init sint_module_init(void)
-{
-	BUILD_BUG_ON(offsetof(struct sint_sched_data, child));
-	BUILD_BUG_ON(TC_INT_MALFORMED_CAUSES + 1 - INT_FAULTS);
-	BUILD_BUG_ON(TC_INT_PROTOCOL_DEFAULT - INT_PROTOCOL_DEFAULT);
-	BUILD_BUG_ON(TC_INT_DSCP_PROBE_DEFAULT - INT_DSCP_PROBE_DEFAULT);
-	BUILD_BUG_ON(TC_INT_SWITCH_ID_MAX - INT_SWITCH_ID_MAX);
-	BUILD_BUG_ON(TC_INT_NODE_ID_MAX - SINT_NODE_MAX);
-	BUILD_BUG_ON(TC_INT_NODE_ID_IFA_MAX - SINT_IFA_NODE_MAX);
-	BUILD_BUG_ON(TC_INT_FORMATS_MAX + 1 - (1 << TC_INT_FORMATS));
-	return register_qdisc(&sint_qdisc_ops);
-}
+static_assert(!offsetof(struct sint_sched_data, child));
+static_assert(TC_INT_RATE_MIN_BYTES_PS == HOP_DRAIN_RATE_MIN_BYTES_PS);
+static_assert(TC_INT_RATE_MAX_BYTES_PS == HOP_DRAIN_RATE_MAX_BYTES_PS);
+static_assert(TC_INT_MALFORMED_CAUSES + 1 == INT_FAULTS);
+static_assert(TC_INT_PROTOCOL_DEFAULT == INT_PROTOCOL_DEFAULT);
+static_assert(TC_INT_DSCP_PROBE_DEFAULT == INT_DSCP_PROBE_DEFAULT);
+static_assert(TC_INT_SWITCH_ID_MAX == INT_SWITCH_ID_MAX);
+static_assert(TC_INT_NODE_ID_MAX == SINT_NODE_MAX);
+static_assert(TC_INT_NODE_ID_IFA_MAX == SINT_IFA_NODE_MAX);
+static_assert(TC_INT_FORMATS_MAX + 1 == 1 << TC_INT_FORMATS);
 
-static void __exit sint_module_exit(void)
-{
-	unregister_qdisc(&sint_qdisc_ops);
-}
-
-module_init(sint_module_init);
-module_exit(sint_module_exit);
+module_driver(sint_qdisc_ops, register_qdisc, unregister_qdisc);
 MODULE_DESCRIPTION("HPCC++ switch: writes the load of its port into INT headers");
 MODULE_VERSION(HOPCC_VERSION);
 MODULE_LICENSE("GPL");

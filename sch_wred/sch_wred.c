@@ -281,22 +281,20 @@ static int wred_dump_profile(struct sk_buff *skb, int attr, const struct wred_pr
 	return 0;
 }
 
+static int wred_put(struct Qdisc *sch, struct sk_buff *skb)
+{
+	const struct wred_sched *q = qdisc_priv(sch);
+
+	return nla_put_u32(skb, TCA_WRED_LIMIT, q->params.limit_bytes) ?:
+	       nla_put_u32(skb, TCA_WRED_OVERHEAD, q->params.overhead_bytes) ?:
+	       wred_dump_profile(skb, TCA_WRED_ECT, &q->params.ect) ?:
+	       wred_dump_profile(skb, TCA_WRED_NECT, &q->params.nect);
+}
+
 /* RTNL excludes a concurrent change(). */
 static int wred_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	struct wred_sched *q = qdisc_priv(sch);
-	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-
-	if (!opts)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, TCA_WRED_LIMIT, q->params.limit_bytes) ||
-	    nla_put_u32(skb, TCA_WRED_OVERHEAD, q->params.overhead_bytes) ||
-	    wred_dump_profile(skb, TCA_WRED_ECT, &q->params.ect) ||
-	    wred_dump_profile(skb, TCA_WRED_NECT, &q->params.nect)) {
-		nla_nest_cancel(skb, opts);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, opts);
+	return hop_nla_dump(sch, skb, wred_put);
 }
 
 static int wred_dump_stats(struct Qdisc *sch, struct gnet_dump *d)

@@ -1137,17 +1137,13 @@ static int sxcp_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 }
 
 /* The speed of the port's device may have changed. Context: RTNL */
-static void sxcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
+static void sxcp_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 {
-	struct sxcp_sched_data *q = container_of(watch, struct sxcp_sched_data, speed);
+	struct sxcp_sched_data *q = qdisc_priv(sch);
 
 	ASSERT_RTNL();
 	if (q->config.rate_bytes_ps != TC_XCP_RATE_AUTO)
 		return;
-	/* A link that is down has no speed: keep the last one. */
-	if (!rate_bytes_ps)
-		return;
-	sch_tree_lock(q->sch);
 	sxcp_set_rate(q, rate_bytes_ps);
 	/* With share, the capacity is divided at the end of the interval. */
 	if (!q->shares || !q->runs)
@@ -1156,7 +1152,6 @@ static void sxcp_follow_speed(struct hop_speed_watch *watch, u64 rate_bytes_ps)
 		sxcp_start(&q->vars, &q->params);
 	else if (q->rests)
 		sxcp_resume(q, sxcp_queue_bytes(q));
-	sch_tree_unlock(q->sch);
 }
 
 static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -1166,9 +1161,6 @@ static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	int err;
 
 	hop_child_prepare(sch);
-	INIT_LIST_HEAD(&q->speed.list);
-	q->speed.dev = qdisc_dev(sch);
-	q->speed.changed = sxcp_follow_speed;
 	hrtimer_setup(&q->ctl.timer, sxcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hrtimer_setup(&q->queue.timer, sxcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
@@ -1181,7 +1173,7 @@ static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	if (!err)
 		err = opt ? sxcp_change(sch, opt, extack) : sxcp_configure(sch, none, extack);
 	if (!err)
-		hop_speed_watch(&q->speed);
+		hop_speed_watch(&q->speed, sch, sxcp_follow_speed);
 	return err;
 }
 
@@ -1198,25 +1190,21 @@ static void sxcp_destroy(struct Qdisc *sch)
 	hop_child_destroy(sch);
 }
 
-/* RTNL excludes a concurrent change(). */
-static int sxcp_dump(struct Qdisc *sch, struct sk_buff *skb)
+static int sxcp_put(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct sxcp_sched_data *q = qdisc_priv(sch);
-	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	int err;
 
-	if (!opts)
-		return -EMSGSIZE;
 	err = nla_put_u64_64bit(skb, TCA_XCP_RATE, q->config.rate_bytes_ps, TCA_XCP_PAD);
 	if (!err)
 		err = hop_nla_put_options(skb, q->config.value, sxcp_options, TCA_XCP_MAX);
-	if (!err)
-		err = hop_limit_put(skb, sch, TCA_XCP_LIMIT);
-	if (err) {
-		nla_nest_cancel(skb, opts);
-		return err;
-	}
-	return nla_nest_end(skb, opts);
+	return err ?: hop_limit_put(skb, sch, TCA_XCP_LIMIT);
+}
+
+/* RTNL excludes a concurrent change(). */
+static int sxcp_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	return hop_nla_dump(sch, skb, sxcp_put);
 }
 
 /* Return: rounded to whole bytes/s */

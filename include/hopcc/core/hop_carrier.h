@@ -28,6 +28,8 @@
  * @reset: counter of those that were reset after they had negotiated headers
  * @avoided: counter of handshakes without a header, because the cache has the peer
  * @no_flow: counter of SYNs for which there is no flow
+ * @icmp_refused: counter of ICMP errors by which the peer or the path refuses headers; carriers
+ *	of a header that is a protocol of IP have it
  * @trace: tracepoint of a step of discovery
  */
 struct hop_carrier_kind {
@@ -41,6 +43,7 @@ struct hop_carrier_kind {
 	unsigned int reset;
 	unsigned int avoided;
 	unsigned int no_flow;
+	unsigned int icmp_refused;
 	void (*trace)(const struct hop_flow_key *key, int event, int from, int to);
 };
 
@@ -113,6 +116,14 @@ bool hop_carrier_is_unsupported(const struct hop_flow_key *key);
  * Return: true if the connection does without headers.
  */
 bool hop_carrier_avoids(const struct hop_flow_key *key);
+
+/**
+ * hop_carrier_count_refusal() - count an ICMP error by which a connection's headers are refused
+ * @key: the connection's key
+ *
+ * Context: any.
+ */
+void hop_carrier_count_refusal(const struct hop_flow_key *key);
 
 /**
  * hop_carrier_receive_syn() - get the flow for a SYN that asks for headers

@@ -14,11 +14,9 @@
 
 /**
  * hop_icmp_ends() - decide whether an error ends the use of our headers on a connection
- * @flow: the flow of the quoted packet
+ * @key: the key of the quoted packet's connection
  * @th: the first HOP_ICMP_QUOTED_BYTES of the quoted TCP header
  * @decision: decision on the error, not HOP_ICMP_NEXT
- * @refused: result: true if the flow had HOP_EVENT_REFUSED or HOP_EVENT_DECLINED, which the caller
- *	counts
  *
  * If a filter refuses a handshake packet, the packet is first sent again without a header, and
  * TCP does not see this error. If a filter refuses a packet of an established connection, TCP
@@ -31,8 +29,8 @@
  * Context: RCU read lock.
  * Return: true if the error is handled; false if it must be passed on to the transport.
  */
-bool hop_icmp_ends(struct hop_flow *flow, const struct tcphdr *th,
-		   enum hop_icmp_decision decision, bool *refused);
+bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
+		   enum hop_icmp_decision decision);
 
 /**
  * hop_icmp_report_v4() - pass an ICMP error on to the protocol behind our header

@@ -7,18 +7,19 @@
 #include <linux/types.h>
 
 struct net_device;
+struct Qdisc;
 
 /**
- * struct hop_speed_watch - a callback for changes of a device's rate
+ * struct hop_speed_watch - a callback for changes of the rate of a qdisc's device
  * @list: member of the list of all watches
- * @dev: the device
- * @changed: called when the rate may have changed, with the result of hop_speed_ask_bytes_ps();
- *	RTNL held
+ * @sch: the qdisc; NULL before hop_speed_watch()
+ * @changed: called when the rate may have changed, with the rate; RTNL and the tree lock held. A
+ *	link that is down has no rate, and is no change
  */
 struct hop_speed_watch {
 	struct list_head list;
-	const struct net_device *dev;
-	void (*changed)(struct hop_speed_watch *watch, u64 rate_bytes_ps);
+	struct Qdisc *sch;
+	void (*changed)(struct Qdisc *sch, u64 rate_bytes_ps);
 };
 
 /**
@@ -57,7 +58,8 @@ static inline u64 hop_speed_bytes_ps(struct hop_speed speed)
 struct hop_speed hop_speed_of(const struct net_device *dev);
 
 u64 hop_speed_ask_bytes_ps(struct net_device *dev);
-void hop_speed_watch(struct hop_speed_watch *watch);
+void hop_speed_watch(struct hop_speed_watch *watch, struct Qdisc *sch,
+		     void (*changed)(struct Qdisc *sch, u64 rate_bytes_ps));
 void hop_speed_unwatch(struct hop_speed_watch *watch);
 
 int hop_speed_start(void);

@@ -10,6 +10,8 @@
 #include <linux/stringify.h>
 #include <net/netlink.h>
 
+struct Qdisc;
+
 /**
  * hop_nla_refuse() - refuse a request
  * @extack: receives the message
@@ -110,5 +112,16 @@ int hop_nla_put_options(struct sk_buff *skb, const u32 *values,
  */
 int hop_nla_parse(struct nlattr **tb, int max, const struct nlattr *nest,
 		  const struct nla_policy *policy, struct netlink_ext_ack *extack);
+
+/**
+ * hop_nla_dump() - dump() of a qdisc
+ * @sch: the qdisc
+ * @skb: the message
+ * @put: puts the options into the message; returns 0 or an error
+ *
+ * Return: the length of the message; an error, and no options are in it.
+ */
+int hop_nla_dump(struct Qdisc *sch, struct sk_buff *skb,
+		 int (*put)(struct Qdisc *sch, struct sk_buff *skb));
 
 #endif /* HOPCC_LIB_HOP_NLA_H */

@@ -23,22 +23,22 @@ static u64 nint_tlm_get_bits(const u8 *data, u32 bit, u32 width)
 }
 
 /* Value of a field that the element at @data has. */
-static u64 nint_tlm_scale(const struct tlm_field *f, u64 raw)
+static u64 nint_tlm_scale(const struct int_layout_field *f, u64 raw)
 {
 	return mul_u64_u32_shr(raw, f->mul, f->shift);
 }
 
 /* The value at which a scaled counter wraps, exact: nint_tlm_check_field() demands that. */
-static u64 nint_tlm_period(const struct tlm_field *f)
+static u64 nint_tlm_period(const struct int_layout_field *f)
 {
 	return (u64)f->mul << (f->width - f->shift);
 }
 
 /* Reads a scaled field into @value. Return: false if the hop does not have it. */
-static bool nint_tlm_read(const struct tlm_layout *l, enum tlm_field_id id, const u8 *node,
+static bool nint_tlm_read(const struct int_layout *l, enum tlm_field_id id, const u8 *node,
 			  const u8 *element_at, u64 *value)
 {
-	const struct tlm_field *f = &l->field[id];
+	const struct int_layout_field *f = &l->field[id];
 	u64 raw;
 
 	if (!f->width)
@@ -49,7 +49,7 @@ static bool nint_tlm_read(const struct tlm_layout *l, enum tlm_field_id id, cons
 }
 
 /* A 32-bit value, saturated. */
-static void nint_tlm_read_u32(struct tlm_record *r, u32 *to, const struct tlm_layout *l,
+static void nint_tlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout *l,
 			      enum tlm_field_id id, const u8 *node, const u8 *element_at)
 {
 	u64 value;
@@ -96,12 +96,12 @@ static u32 nint_tlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_i
 
 /* Speed of the port: as configured for it, as the hop reports it, or as configured for all. */
 static void nint_tlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
-				const struct tlm_layout *l, const u8 *node, const u8 *element_at)
+				const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	u64 value = 0;
 	bool reported = nint_tlm_read(l, TLM_SPEED, node, element_at, &value);
 
-	if (reported && l->code)
+	if (reported && l->flags & INT_LAYOUT_F_CODE)
 		value = l->speed_mbit[value & (TLM_SPEEDS - 1)];
 	if (value > TLM_MBIT_MAX)
 		value = 0;
@@ -115,18 +115,18 @@ static void nint_tlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
 		r->bad |= TLM_BAD_SPEED;
 }
 
-static void nint_tlm_read_residence(struct tlm_record *r, const struct tlm_layout *l,
+static void nint_tlm_read_residence(struct tlm_record *r, const struct int_layout *l,
 				    const u8 *node, const u8 *element_at)
 {
 	nint_tlm_read_u32(r, &r->residence_ns, l, TLM_RESIDENCE, node, element_at);
-	if (r->residence_ns >= TLM_NS_PER_S && l->residence_reduce)
+	if (r->residence_ns >= TLM_NS_PER_S && l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE)
 		r->residence_ns -= TLM_NS_PER_S;
 	if (r->residence_ns >= TLM_NS_PER_S)
 		nint_tlm_reject(r, TLM_RESIDENCE, TLM_BAD_RESIDENCE);
 }
 
 /* The timestamp; TLM_HAS(TLM_NS) is set if all its parts are there. */
-static void nint_tlm_read_time(struct tlm_record *r, const struct tlm_layout *l, const u8 *node,
+static void nint_tlm_read_time(struct tlm_record *r, const struct int_layout *l, const u8 *node,
 			       const u8 *element_at)
 {
 	u64 seconds;
@@ -145,7 +145,7 @@ static void nint_tlm_read_time(struct tlm_record *r, const struct tlm_layout *l,
 		r->ts_ns += seconds * TLM_NS_PER_S;
 		r->ts_period_ns = (u64)TLM_NS_PER_S << l->field[TLM_SECONDS].width;
 	}
-	if (!l->egress_time || !(r->has & TLM_HAS(TLM_RESIDENCE)))
+	if (!(l->flags & INT_LAYOUT_F_EGRESS_TIME) || !(r->has & TLM_HAS(TLM_RESIDENCE)))
 		return;
 	r->ts_ns += r->residence_ns;
 	/* A clock of few bits may wrap more than once in a residence time. */
@@ -153,7 +153,7 @@ static void nint_tlm_read_time(struct tlm_record *r, const struct tlm_layout *l,
 		div64_u64_rem(r->ts_ns, r->ts_period_ns, &r->ts_ns);
 }
 
-static void nint_tlm_read_load(struct tlm_record *r, const struct tlm_layout *l, const u8 *node,
+static void nint_tlm_read_load(struct tlm_record *r, const struct int_layout *l, const u8 *node,
 			       const u8 *element_at)
 {
 	nint_tlm_read_u32(r, &r->queue_bytes, l, TLM_QUEUE, node, element_at);
@@ -181,7 +181,7 @@ static void nint_tlm_read_load(struct tlm_record *r, const struct tlm_layout *l,
  * @element_at: positions of the elements
  */
 static void nint_tlm_decode(struct tlm_record *r, const struct tlm_table *t,
-			    const struct tlm_layout *l, const u8 *node, const u8 *element_at)
+			    const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	*r = (struct tlm_record){};
 	nint_tlm_read_u32(r, &r->node_id, l, TLM_NODE, node, element_at);
@@ -200,13 +200,13 @@ static void nint_tlm_decode(struct tlm_record *r, const struct tlm_table *t,
  *
  * Return: the first layout that matches, or NULL.
  */
-static const struct tlm_layout *nint_tlm_find_layout(const struct tlm_table *t,
+static const struct int_layout *nint_tlm_find_layout(const struct tlm_table *t,
 						     const struct tlm_stack *s, u32 word)
 {
 	u32 i;
 
 	for (i = 0; i < t->layouts; i++) {
-		const struct tlm_layout *l = &t->layout[i];
+		const struct int_layout *l = &t->layout[i];
 
 		if (l->format == s->format && !((l->space ^ s->space) & l->space_mask) &&
 		    !(l->type & ~s->type) && !((l->device ^ word) & l->device_mask))
@@ -245,7 +245,7 @@ static void nint_tlm_decode_opaque(struct tlm_record *r, const struct tlm_table 
 }
 
 /* Length of the next hop's metadata; 0 if the rest is shorter. */
-static u32 nint_tlm_node_bytes(const struct tlm_stack *s, const struct tlm_layout *l, u32 at_bytes)
+static u32 nint_tlm_node_bytes(const struct tlm_stack *s, const struct int_layout *l, u32 at_bytes)
 {
 	const u32 room_bytes = s->bytes - at_bytes;
 	u32 bytes = s->node_bytes;
@@ -296,7 +296,7 @@ bool nint_tlm_reduce(struct tlm_path *path, const struct tlm_table *t, const str
 	for (; at < s->bytes && s->bytes - at >= 4; at += bytes) {
 		const u8 *node = s->data + at;
 		const u32 word = nint_tlm_get_bits(node, 0, 32);
-		const struct tlm_layout *l = nint_tlm_find_layout(t, s, word);
+		const struct int_layout *l = nint_tlm_find_layout(t, s, word);
 		struct tlm_record r = { .bad = TLM_BAD_LAYOUT };
 
 		bytes = nint_tlm_node_bytes(s, l, at);
@@ -366,7 +366,7 @@ void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const
 }
 
 /* Number of bits of an element; 0 if the layout's type does not have it. */
-static u32 nint_tlm_element_bits(const struct tlm_layout *l, u32 element)
+static u32 nint_tlm_element_bits(const struct int_layout *l, u32 element)
 {
 	switch (l->format) {
 	case TLM_IFA:
@@ -383,7 +383,7 @@ static u32 nint_tlm_element_bits(const struct tlm_layout *l, u32 element)
 	return 0;
 }
 
-static enum tlm_fault nint_tlm_check_key(const struct tlm_layout *l)
+static enum tlm_fault nint_tlm_check_key(const struct int_layout *l)
 {
 	const u32 space_max = l->format == TLM_IFA ? IFA_GNS_MAX : U16_MAX;
 	const u32 known = l->format == TLM_IOAM ? IOAM_KNOWN_BITS : INTMD_KNOWN_BITS;
@@ -402,15 +402,15 @@ static enum tlm_fault nint_tlm_check_key(const struct tlm_layout *l)
 	return (l->format == TLM_IFA) == !l->node_words ? TLM_INVALID_WORDS : TLM_OK;
 }
 
-static enum tlm_fault nint_tlm_check_field(const struct tlm_layout *l, enum tlm_field_id id)
+static enum tlm_fault nint_tlm_check_field(const struct int_layout *l, enum tlm_field_id id)
 {
-	const struct tlm_field *f = &l->field[id];
+	const struct int_layout_field *f = &l->field[id];
 
 	if (!f->width)
 		return TLM_OK;
 	if (f->width > TLM_WIDTH_MAX ||
 	    (id == TLM_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
-	    (id == TLM_SPEED && l->code && f->width > TLM_SPEED_CODE_WIDTH))
+	    (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE && f->width > TLM_SPEED_CODE_WIDTH))
 		return TLM_INVALID_WIDTH;
 	if ((u32)f->bit + f->width > nint_tlm_element_bits(l, f->element))
 		return TLM_INVALID_FIELD;
@@ -422,12 +422,12 @@ static enum tlm_fault nint_tlm_check_field(const struct tlm_layout *l, enum tlm_
 		return TLM_INVALID_SCALE;
 	/* A code, an ID and seconds have no scale. */
 	if ((id == TLM_SECONDS || id == TLM_NODE || id == TLM_PORT ||
-	     (id == TLM_SPEED && l->code)) && (f->mul != 1 || f->shift))
+	     (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE)) && (f->mul != 1 || f->shift))
 		return TLM_INVALID_SCALE;
 	return TLM_OK;
 }
 
-static enum tlm_fault nint_tlm_check_values(const struct tlm_layout *l)
+static enum tlm_fault nint_tlm_check_values(const struct int_layout *l)
 {
 	u32 i;
 
@@ -447,7 +447,7 @@ static enum tlm_fault nint_tlm_check_values(const struct tlm_layout *l)
 	return TLM_OK;
 }
 
-enum tlm_fault nint_tlm_check(const struct tlm_layout *l, enum tlm_field_id *field)
+enum tlm_fault nint_tlm_check(const struct int_layout *l, enum tlm_field_id *field)
 {
 	enum tlm_fault fault = nint_tlm_check_key(l);
 	u32 i;
@@ -459,7 +459,7 @@ enum tlm_fault nint_tlm_check(const struct tlm_layout *l, enum tlm_field_id *fie
 	return fault ? fault : nint_tlm_check_values(l);
 }
 
-enum tlm_fault nint_tlm_check_ports(const struct tlm_port *port, u32 ports)
+enum tlm_fault nint_tlm_check_ports(const struct int_layout_port *port, u32 ports)
 {
 	u32 i;
 
@@ -473,10 +473,10 @@ enum tlm_fault nint_tlm_check_ports(const struct tlm_port *port, u32 ports)
 	return TLM_OK;
 }
 
-const struct tlm_layout nint_builtin_layouts[TLM_BUILTINS] = {
+const struct int_layout nint_builtin_layouts[TLM_BUILTINS] = {
 	[TLM_TRIDENT3] = {
-		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1, .code = true,
-		.egress_time = true,
+		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1,
+		.flags = INT_LAYOUT_F_CODE | INT_LAYOUT_F_EGRESS_TIME,
 		.speed_mbit = { 10000, 25000, 40000, 50000, 100000, 200000, 400000 },
 		.field = {
 			[TLM_NODE] = { .bit = 4, .width = 20, .mul = 1 },
@@ -489,7 +489,8 @@ const struct tlm_layout nint_builtin_layouts[TLM_BUILTINS] = {
 		},
 	},
 	[TLM_TOMAHAWK4] = {
-		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1, .egress_time = true,
+		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1,
+		.flags = INT_LAYOUT_F_EGRESS_TIME,
 		.field = {
 			[TLM_NODE] = { .bit = 4, .width = 28, .mul = 1 },
 			[TLM_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
@@ -500,7 +501,8 @@ const struct tlm_layout nint_builtin_layouts[TLM_BUILTINS] = {
 		},
 	},
 	[TLM_LINUX_IOAM] = {
-		.format = TLM_IOAM, .type = IOAM_HPCC_BITS, .ts_res_ns = 1000, .code = true,
+		.format = TLM_IOAM, .type = IOAM_HPCC_BITS, .ts_res_ns = 1000,
+		.flags = INT_LAYOUT_F_CODE,
 		.speed_mbit = { 0, 10, 100, 1000, 2500, 10000, 25000, 40000, 50000, 100000,
 				200000, 400000, 800000, 1600000, 5000 },
 		.field = {

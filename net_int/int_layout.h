@@ -32,6 +32,7 @@
 #include <hopcc/wire/int.h>
 #include <hopcc/wire/int_md.h>
 #include <hopcc/wire/ioam.h>
+#include <uapi/hopcc/int_layout.h>
 
 /* Maximum number of hops whose records are used, as many as with our own records. */
 #define TLM_HOPS_MAX		15U
@@ -71,7 +72,7 @@ enum tlm_format {
  * @TLM_SECONDS: seconds of the timestamp
  * @TLM_NS: the fraction of a second if there is TLM_SECONDS, otherwise the timestamp, ns
  * @TLM_RESIDENCE: time between arrival and departure, ns
- * @TLM_SPEED: with tlm_layout.code, index of the table of speeds; otherwise Mbit/s
+ * @TLM_SPEED: with INT_LAYOUT_F_CODE, index of the table of speeds; otherwise Mbit/s
  * @TLM_NODE: ID of the node
  * @TLM_PORT: ID of the egress port
  * @TLM_FIELDS: number of fields
@@ -92,75 +93,6 @@ enum tlm_field_id {
 #define TLM_HAS(field)	(1U << (field))
 
 /**
- * struct tlm_field - position and scale of a field
- * @element: number of the element; 0 in IFA
- * @width: number of bits; 0: the format does not have the field
- * @shift: log2 of the divisor of the scale
- * @bit: position of the most significant bit in the element
- * @mul: factor of the scale
- * @ones_missing: all ones mean that the value is not available
- */
-struct tlm_field {
-	u8 element;
-	u8 width;
-	u8 shift;
-	u16 bit;
-	u32 mul;
-	bool ones_missing;
-};
-
-/**
- * struct tlm_layout - layout of the metadata of a kind of hop; written by an administrator
- * @format: enum tlm_format
- * @node_words: IFA: length of the metadata, words; 0 otherwise, since the type determines it
- * @space: GNS, namespace ID or domain ID
- * @space_mask: bits of @space that must match; 0: any
- * @type: bits that the packet's type must have; 0 in IFA
- * @device: value of the first word of the metadata
- * @device_mask: bits of @device that must match; 0: any
- * @field: the fields
- * @code: the field of the speed is an index of @speed_mbit
- * @speed_mbit: speeds by code, Mbit/s; 0: not known
- * @mbit_ps: speed of a port if neither a field nor a table has it, Mbit/s; 0: not known
- * @ts_res_ns: resolution of the timestamp, ns, at least 1
- * @tx_refresh_ns: interval at which the switch updates the counter, ns; 0: for each packet
- * @util_window_ns: interval over which the switch averages the utilisation, ns; 0: not known
- * @residence_reduce: a residence time from 10^9 ns up is reduced by 10^9 once; otherwise it is
- *	implausible
- * @egress_time: the residence time is added to the timestamp
- */
-struct tlm_layout {
-	u8 format;
-	u8 node_words;
-	u32 space;
-	u32 space_mask;
-	u32 type;
-	u32 device;
-	u32 device_mask;
-	struct tlm_field field[TLM_FIELDS];
-	bool code;
-	u32 speed_mbit[TLM_SPEEDS];
-	u32 mbit_ps;
-	u32 ts_res_ns;
-	u32 tx_refresh_ns;
-	u32 util_window_ns;
-	bool residence_reduce;
-	bool egress_time;
-};
-
-/**
- * struct tlm_port - speed of a port that the telemetry does not report
- * @node_id: ID of the node
- * @port_id: ID of the egress port
- * @mbit_ps: Mbit/s
- */
-struct tlm_port {
-	u32 node_id;
-	u32 port_id;
-	u32 mbit_ps;
-};
-
-/**
  * struct tlm_table - configuration of a network namespace
  * @layout: layouts, the more specific ones first
  * @port: speeds of ports, in ascending order of node and port
@@ -169,8 +101,8 @@ struct tlm_port {
  * @schema: IOAM: schema ID of opaque state that is one of our own records; 0: none
  */
 struct tlm_table {
-	const struct tlm_layout *layout;
-	const struct tlm_port *port;
+	const struct int_layout *layout;
+	const struct int_layout_port *port;
 	u32 layouts;
 	u32 ports;
 	u32 schema;
@@ -349,7 +281,7 @@ void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const
  *
  * Return: TLM_OK or the reason why the layout is refused.
  */
-enum tlm_fault nint_tlm_check(const struct tlm_layout *l, enum tlm_field_id *field);
+enum tlm_fault nint_tlm_check(const struct int_layout *l, enum tlm_field_id *field);
 
 /**
  * nint_tlm_check_ports() - validate a table of port speeds
@@ -358,7 +290,7 @@ enum tlm_fault nint_tlm_check(const struct tlm_layout *l, enum tlm_field_id *fie
  *
  * Return: TLM_OK or the reason why the table is refused.
  */
-enum tlm_fault nint_tlm_check_ports(const struct tlm_port *port, u32 ports);
+enum tlm_fault nint_tlm_check_ports(const struct int_layout_port *port, u32 ports);
 
 /**
  * enum tlm_builtin - built-in layouts
@@ -382,6 +314,6 @@ enum tlm_builtin {
 	TLM_BUILTINS,
 };
 
-extern const struct tlm_layout nint_builtin_layouts[TLM_BUILTINS];
+extern const struct int_layout nint_builtin_layouts[TLM_BUILTINS];
 
 #endif /* HOPCC_NET_INT_INT_LAYOUT_H */

@@ -269,19 +269,19 @@ static void value_test(struct kunit *test)
 /* An option that a layout has: reduce the residence time, scale, a counter, a configured speed. */
 static void option_test(struct kunit *test)
 {
-	static const struct tlm_port port[] = { { 0x12345, 0x10, 1 }, { 0x12345, 0x11, 40000 } };
-	struct tlm_layout l = nint_builtin_layouts[TLM_TRIDENT3];
+	static const struct int_layout_port port[] = { { 0x12345, 0x10, 1 }, { 0x12345, 0x11, 40000 } };
+	struct int_layout l = nint_builtin_layouts[TLM_TRIDENT3];
 	const struct tlm_table t = { .layout = &l, .layouts = 1, .port = port, .ports = 2 };
 	u8 node[sizeof(trident3)];
 	const struct tlm_stack s = ifa_stack(node, sizeof(node));
 	const struct tlm_record *r;
 
-	l.residence_reduce = true;
-	l.egress_time = false;
+	l.flags |= INT_LAYOUT_F_RESIDENCE_REDUCE;
+	l.flags &= ~INT_LAYOUT_F_EGRESS_TIME;
 	l.tx_refresh_ns = 50000;
 	/* Cells of 254 bytes, and a counter of 20 bits in units of 64 bytes */
 	l.field[TLM_QUEUE].mul = 254;
-	l.field[TLM_TX] = (struct tlm_field) { .bit = 172, .width = 20, .mul = 64 };
+	l.field[TLM_TX] = (struct int_layout_field) { .bit = 172, .width = 20, .mul = 64 };
 	memcpy(node, trident3, sizeof(node));
 	put_u32(node + 16, 1000000668);
 	put_u32(node + 20, 0xfff00003);
@@ -295,7 +295,7 @@ static void option_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->mbit_ps, 40000);
 	KUNIT_EXPECT_EQ(test, r->bad, 0);
 	/* A clock of 8 bits and no seconds: (0x78 + 668) modulo 256 */
-	l.egress_time = true;
+	l.flags |= INT_LAYOUT_F_EGRESS_TIME;
 	l.field[TLM_SECONDS].width = 0;
 	l.field[TLM_NS].bit += 24;
 	l.field[TLM_NS].width = 8;
@@ -307,7 +307,7 @@ static void option_test(struct kunit *test)
 /* Keys: the first layout that matches is used. */
 static void key_test(struct kunit *test)
 {
-	struct tlm_layout l[3] = { nint_builtin_layouts[TLM_TOMAHAWK4],
+	struct int_layout l[3] = { nint_builtin_layouts[TLM_TOMAHAWK4],
 				   nint_builtin_layouts[TLM_TRIDENT3],
 				   nint_builtin_layouts[TLM_LINUX_IOAM] };
 	const struct tlm_table t = { .layout = l, .layouts = 3 };
@@ -409,7 +409,7 @@ static void opaque_test(struct kunit *test)
 }
 
 #define CHANGE(name, statement) \
-	static void name(struct tlm_layout *l) { statement; }
+	static void name(struct int_layout *l) { statement; }
 
 CHANGE(no_format, l->format = TLM_FORMATS)
 CHANGE(wide_gns, l->space_mask = 16)
@@ -444,7 +444,7 @@ CHANGE(empty, l->field[TLM_QUEUE].width = 0)
 static const struct invalid_case {
 	const char *what;
 	enum tlm_builtin from;
-	void (*change)(struct tlm_layout *l);
+	void (*change)(struct int_layout *l);
 	enum tlm_fault want;
 } invalid_cases[] = {
 	{ "format", TLM_TRIDENT3, no_format, TLM_INVALID_FORMAT },
@@ -480,14 +480,14 @@ static const struct invalid_case {
 
 static void invalid_test(struct kunit *test)
 {
-	static const struct tlm_port port[] = { { 1, 2, 10 }, { 1, 3, 10 }, { 2, 0, 10 },
+	static const struct int_layout_port port[] = { { 1, 2, 10 }, { 1, 3, 10 }, { 2, 0, 10 },
 						{ 2, 0, 10 }, { 3, 0, 0 } };
 	enum tlm_field_id field;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(invalid_cases); i++) {
 		const struct invalid_case *c = &invalid_cases[i];
-		struct tlm_layout l = nint_builtin_layouts[c->from];
+		struct int_layout l = nint_builtin_layouts[c->from];
 
 		c->change(&l);
 		KUNIT_EXPECT_EQ_MSG(test, nint_tlm_check(&l, &field), c->want, "%s", c->what);

@@ -32,75 +32,6 @@ static DEFINE_MUTEX(layout_lock);
 
 static struct genl_family nint_family;
 
-static struct tlm_field nint_field_of(const struct int_layout_field *f)
-{
-	return (struct tlm_field) {
-		.element = f->element,
-		.width = f->width,
-		.shift = f->shift,
-		.bit = f->bit,
-		.mul = f->mul,
-		.ones_missing = f->ones_missing,
-	};
-}
-
-static void nint_layout_of(struct tlm_layout *to, const struct int_layout *l)
-{
-	u32 i;
-
-	*to = (struct tlm_layout) {
-		.format = l->format,
-		.node_words = l->node_words,
-		.space = l->space,
-		.space_mask = l->space_mask,
-		.type = l->type,
-		.device = l->device,
-		.device_mask = l->device_mask,
-		.code = l->flags & INT_LAYOUT_F_CODE,
-		.mbit_ps = l->mbit_ps,
-		.ts_res_ns = l->ts_res_ns,
-		.tx_refresh_ns = l->tx_refresh_ns,
-		.util_window_ns = l->util_window_ns,
-		.residence_reduce = l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE,
-		.egress_time = l->flags & INT_LAYOUT_F_EGRESS_TIME,
-	};
-	for (i = 0; i < TLM_FIELDS; i++)
-		to->field[i] = nint_field_of(&l->field[i]);
-	memcpy(to->speed_mbit, l->speed_mbit, sizeof(to->speed_mbit));
-}
-
-static void nint_show_layout(struct int_layout *to, const struct tlm_layout *l)
-{
-	u32 i;
-
-	*to = (struct int_layout) {
-		.format = l->format,
-		.node_words = l->node_words,
-		.flags = (l->code ? INT_LAYOUT_F_CODE : 0) |
-			 (l->residence_reduce ? INT_LAYOUT_F_RESIDENCE_REDUCE : 0) |
-			 (l->egress_time ? INT_LAYOUT_F_EGRESS_TIME : 0),
-		.space = l->space,
-		.space_mask = l->space_mask,
-		.type = l->type,
-		.device = l->device,
-		.device_mask = l->device_mask,
-		.mbit_ps = l->mbit_ps,
-		.ts_res_ns = l->ts_res_ns,
-		.tx_refresh_ns = l->tx_refresh_ns,
-		.util_window_ns = l->util_window_ns,
-	};
-	memcpy(to->speed_mbit, l->speed_mbit, sizeof(to->speed_mbit));
-	for (i = 0; i < TLM_FIELDS; i++)
-		to->field[i] = (struct int_layout_field) {
-			.element = l->field[i].element,
-			.width = l->field[i].width,
-			.shift = l->field[i].shift,
-			.ones_missing = l->field[i].ones_missing,
-			.bit = l->field[i].bit,
-			.mul = l->field[i].mul,
-		};
-}
-
 static int nint_layout_refuse(struct genl_info *info, const struct nlattr *attr, const char *text)
 {
 	NL_SET_BAD_ATTR(info->extack, attr);
@@ -131,21 +62,19 @@ static bool nint_fills_reserved(const struct int_layout *l)
 }
 
 static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
-			     struct tlm_layout *layout)
+			     struct int_layout *layout)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_LAYOUTS];
 	enum tlm_field_id field;
 	enum tlm_fault fault;
-	struct int_layout l;
 	u32 i;
 
+	memcpy(layout, nla_data(attr), nla_len(attr));
 	for (i = 0; i < t->t.layouts; i++) {
-		memcpy(&l, nla_data(attr) + i * sizeof(l), sizeof(l));
-		if (l.flags & ~INT_LAYOUT_F_ALL)
+		if (layout[i].flags & ~INT_LAYOUT_F_ALL)
 			return nint_layout_refuse(info, attr, "unknown flag");
-		if (nint_fills_reserved(&l))
+		if (nint_fills_reserved(&layout[i]))
 			return nint_layout_refuse(info, attr, "a reserved byte is not 0");
-		nint_layout_of(&layout[i], &l);
 		fault = nint_tlm_check(&layout[i], &field);
 		if (fault)
 			return nint_layout_refuse(info, attr, tlm_fault_texts[fault]);
@@ -154,14 +83,11 @@ static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
 	return 0;
 }
 
-static int nint_read_ports(struct genl_info *info, struct nint_table *t, struct tlm_port *port)
+static int nint_read_ports(struct genl_info *info, struct nint_table *t, struct int_layout_port *port)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_PORTS];
 	enum tlm_fault fault;
 
-	static_assert(sizeof(struct tlm_port) == sizeof(struct int_layout_port));
-	static_assert(offsetof(struct tlm_port, mbit_ps) ==
-		      offsetof(struct int_layout_port, mbit_ps));
 	if (attr)
 		memcpy(port, nla_data(attr), nla_len(attr));
 	fault = nint_tlm_check_ports(port, t->t.ports);
@@ -176,9 +102,9 @@ static struct nint_table *nint_read_table(struct genl_info *info)
 	const int ports = nint_count_of(info, INT_LAYOUT_A_PORTS, sizeof(struct int_layout_port),
 					INT_LAYOUT_PORTS_MAX);
 	const struct nlattr *schema = info->attrs[INT_LAYOUT_A_SCHEMA];
-	struct tlm_layout *layout;
+	struct int_layout *layout;
 	struct nint_table *t;
-	struct tlm_port *port;
+	struct int_layout_port *port;
 	int err;
 
 	if (layouts < 0 || ports < 0)
@@ -191,8 +117,8 @@ static struct nint_table *nint_read_table(struct genl_info *info)
 		     GFP_KERNEL_ACCOUNT);
 	if (!t)
 		return ERR_PTR(-ENOMEM);
-	layout = (struct tlm_layout *)(t + 1);
-	port = (struct tlm_port *)(layout + layouts);
+	layout = (struct int_layout *)(t + 1);
+	port = (struct int_layout_port *)(layout + layouts);
 	t->t = (struct tlm_table) {
 		.layout = layout,
 		.port = port,
@@ -251,14 +177,8 @@ static int nint_del_table(struct sk_buff *skb, struct genl_info *info)
 
 static int nint_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
 {
-	struct nlattr *attr = nla_reserve(msg, INT_LAYOUT_A_LAYOUTS,
-					  t->layouts * sizeof(struct int_layout));
-	u32 i;
-
-	if (!attr)
+	if (nla_put(msg, INT_LAYOUT_A_LAYOUTS, t->layouts * sizeof(*t->layout), t->layout))
 		return -EMSGSIZE;
-	for (i = 0; i < t->layouts; i++)
-		nint_show_layout((struct int_layout *)nla_data(attr) + i, &t->layout[i]);
 	if (t->ports && nla_put(msg, INT_LAYOUT_A_PORTS, t->ports * sizeof(*t->port), t->port))
 		return -EMSGSIZE;
 	if (t->schema && nla_put_u32(msg, INT_LAYOUT_A_SCHEMA, t->schema))

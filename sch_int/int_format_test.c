@@ -50,11 +50,11 @@ static void ifa_test(struct kunit *test)
 }
 
 /* Our layout for a receiver: Trident3's with the counter */
-static struct tlm_layout ifa_layout(void)
+static struct int_layout ifa_layout(void)
 {
-	struct tlm_layout l = nint_builtin_layouts[TLM_TRIDENT3];
+	struct int_layout l = nint_builtin_layouts[TLM_TRIDENT3];
 
-	l.field[TLM_TX] = (struct tlm_field) { .bit = 160, .width = 32, .mul = 1 };
+	l.field[TLM_TX] = (struct int_layout_field) { .bit = 160, .width = 32, .mul = 1 };
 	return l;
 }
 
@@ -62,7 +62,7 @@ static struct tlm_layout ifa_layout(void)
 static void ifa_both_directions_test(struct kunit *test)
 {
 	static const u8 none[TLM_ELEMENTS_MAX];
-	const struct tlm_layout l = ifa_layout();
+	const struct int_layout l = ifa_layout();
 	const struct tlm_table t = { .layout = &l, .layouts = 1 };
 	enum tlm_field_id field = 0;
 	u8 bytes[SINT_IFA_BYTES];

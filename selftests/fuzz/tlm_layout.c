@@ -11,9 +11,9 @@
 
 #define LAYOUTS_MAX 3
 
-static void draw_field(struct tlm_field *f)
+static void draw_field(struct int_layout_field *f)
 {
-	*f = (struct tlm_field) {
+	*f = (struct int_layout_field) {
 		.element = fuzz_choice(13),
 		.width = fuzz_range(0, 64),
 		.shift = fuzz_range(0, 40),
@@ -24,14 +24,18 @@ static void draw_field(struct tlm_field *f)
 }
 
 /* A built-in layout with some values changed. */
-static void draw_layout(struct tlm_layout *l)
+static void draw_layout(struct int_layout *l)
 {
 	u32 changes = fuzz_choice(4);
 
 	*l = nint_builtin_layouts[fuzz_choice(TLM_BUILTINS)];
-	l->code = fuzz_flag();
-	l->residence_reduce = fuzz_flag();
-	l->egress_time = fuzz_flag();
+	l->flags = 0;
+	if (fuzz_flag())
+		l->flags |= INT_LAYOUT_F_CODE;
+	if (fuzz_flag())
+		l->flags |= INT_LAYOUT_F_RESIDENCE_REDUCE;
+	if (fuzz_flag())
+		l->flags |= INT_LAYOUT_F_EGRESS_TIME;
 	l->mbit_ps = fuzz_flag() ? fuzz_u32() : 0;
 	while (changes--)
 		draw_field(&l->field[fuzz_choice(TLM_FIELDS)]);
@@ -90,8 +94,8 @@ static bool parse(struct tlm_stack *s, const u8 *packet, u32 bytes)
 
 static void fuzz_once(void)
 {
-	static const struct tlm_port port[] = { { 0, 0, 100 }, { 1, 2, 10000 }, { 9, 1, 400000 } };
-	struct tlm_layout layout[LAYOUTS_MAX];
+	static const struct int_layout_port port[] = { { 0, 0, 100 }, { 1, 2, 10000 }, { 9, 1, 400000 } };
+	struct int_layout layout[LAYOUTS_MAX];
 	struct tlm_table t = { .layout = layout, .port = port, .schema = fuzz_flag() };
 	static struct tlm_path path;
 	enum tlm_field_id field;

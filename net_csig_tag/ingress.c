@@ -95,8 +95,10 @@ static void ctag_keep_tag(struct sk_buff *skb, enum csig_form form, const struct
 		ctag_mark_write(ctag_mark(skb), form, t, ctag_secret);
 }
 
-static int ctag_ingress_receive(struct sk_buff *skb, enum csig_form form)
+static int ctag_ingress_receive(struct sk_buff *skb, struct net_device *dev,
+				struct packet_type *pt, struct net_device *orig_dev)
 {
+	const enum csig_form form = csig_form_of(&ctag_tpids, ntohs(pt->type));
 	struct ctag_net *cn = ctag_net(dev_net(skb->dev));
 	struct csig_tag t;
 	int why;
@@ -128,22 +130,9 @@ static int ctag_ingress_receive(struct sk_buff *skb, enum csig_form form)
 	return netif_receive_skb(skb);
 }
 
-static int ctag_receive_compact(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
-				struct net_device *orig_dev)
-{
-	return ctag_ingress_receive(skb, CSIG_COMPACT);
-}
-
-static int ctag_receive_expanded(struct sk_buff *skb, struct net_device *dev,
-				 struct packet_type *pt,
-				 struct net_device *orig_dev)
-{
-	return ctag_ingress_receive(skb, CSIG_EXPANDED);
-}
-
 static struct packet_type ctag_types[] = {
-	{ .func = ctag_receive_compact },
-	{ .func = ctag_receive_expanded },
+	{ .func = ctag_ingress_receive },
+	{ .func = ctag_ingress_receive },
 };
 
 void ctag_ingress_init(void)

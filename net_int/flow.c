@@ -296,29 +296,18 @@ unsigned int nint_flow_grow(struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nint_flow_grow);
 
-u32 nint_flow_syn_queues_ns(const struct int_flow *flow)
+struct int_syn nint_flow_syn(const struct int_flow *flow)
 {
-	return READ_ONCE(flow->met.queues_ns);
-}
-EXPORT_SYMBOL_GPL(nint_flow_syn_queues_ns);
+	const u32 speed = READ_ONCE(flow->met.speed);
 
-u32 nint_flow_syn_mbit(const struct int_flow *flow)
-{
-	return int_speeds[READ_ONCE(flow->met.speed)].mbit_ps;
+	return (struct int_syn){
+		.sent_ns = READ_ONCE(flow->syn_sent_ns),
+		.queues_ns = READ_ONCE(flow->met.queues_ns),
+		.mbit = int_speeds[speed].mbit_ps,
+		.is_unsure = speed == INT_SPEED_UNSURE,
+	};
 }
-EXPORT_SYMBOL_GPL(nint_flow_syn_mbit);
-
-bool nint_flow_syn_is_unsure(const struct int_flow *flow)
-{
-	return READ_ONCE(flow->met.speed) == INT_SPEED_UNSURE;
-}
-EXPORT_SYMBOL_GPL(nint_flow_syn_is_unsure);
-
-u64 nint_flow_syn_sent_ns(const struct int_flow *flow)
-{
-	return READ_ONCE(flow->syn_sent_ns);
-}
-EXPORT_SYMBOL_GPL(nint_flow_syn_sent_ns);
+EXPORT_SYMBOL_GPL(nint_flow_syn);
 
 enum int_peer nint_flow_peer(const struct int_flow *flow)
 {

@@ -54,7 +54,6 @@ struct hpccpp_net {
  * @p_is_old: another input of @p has changed
  * @net: state of the netns
  * @asked_kind: kind of answer in the last request
- * @asked_wnd_bytes: W in the last request
  * @speed: rate of the socket's device; read once per round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: congestion window that was set last
@@ -67,7 +66,6 @@ struct hpccpp_net {
  * @hops_max: the longest path of any answer so far
  * @rate_found: a loss has ended the search for a rate that nothing tells
  * @fresh: no data was sent yet
- * @asked_seldom: int_ask.seldom of the last request
  * @held: hpccpp_is_held() when the socket was set
  * @hosts_limit: nothing limited the flow then but its hosts: see hop_burst_pkts()
  */
@@ -87,7 +85,6 @@ struct hpccpp_law {
 	bool p_is_old;
 	struct hpccpp_net *net;
 	u32 asked_kind;
-	u32 asked_wnd_bytes;
 	struct hop_speed speed;
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
@@ -100,7 +97,6 @@ struct hpccpp_law {
 	u8 hops_max;
 	bool rate_found;
 	bool fresh;
-	bool asked_seldom;
 	bool held;
 	bool hosts_limit;
 };
@@ -187,12 +183,13 @@ static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *law, u32 t_ns)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
+	struct int_syn syn;
 
 	if (law->path_bytes_ps)
 		return law->path_bytes_ps;
-	if (nint_flow_syn_is_unsure(hs->flow))
-		return hpccpp_first_bytes_ps(sk, t_ns);
-	return (u64)nint_flow_syn_mbit(hs->flow) * HPCCPP_BYTES_PER_MBIT;
+	syn = nint_flow_syn(hs->flow);
+	return syn.is_unsure ? hpccpp_first_bytes_ps(sk, t_ns) :
+			       (u64)syn.mbit * HPCCPP_BYTES_PER_MBIT;
 }
 
 /* T for the guard, rounded up. */
@@ -325,8 +322,6 @@ static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
 	};
 
 	law->asked_kind = ask.kind;
-	law->asked_wnd_bytes = ask.wnd_bytes;
-	law->asked_seldom = ask.seldom;
 	nint_flow_ask(hs->flow, &ask);
 }
 
@@ -337,16 +332,11 @@ static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
 static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 			       struct hpccpp_law *law, bool changed)
 {
-	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v);
-
 	hpccpp_set(sk, hs, law);
-	if (changed) {
+	if (changed)
 		hpccpp_ask(sk, law);
-	} else if (law->asked_wnd_bytes != wnd_bytes || law->asked_seldom != law->hosts_limit) {
-		law->asked_wnd_bytes = wnd_bytes;
-		law->asked_seldom = law->hosts_limit;
-		nint_flow_ask_window(hs->flow, wnd_bytes, law->hosts_limit);
-	}
+	else
+		nint_flow_ask_window(hs->flow, hpcc_wnd_bytes(&law->v), law->hosts_limit);
 }
 
 /* Return: which one this is of the flows that start to the peer at the same time, from 1. */
@@ -371,7 +361,7 @@ static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *
 	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
 		return;
 	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
-			   nint_flow_syn_queues_ns(hs->flow));
+			   nint_flow_syn(hs->flow).queues_ns);
 	law->p_is_old = true;
 }
 
@@ -405,6 +395,7 @@ static void hpccpp_init(struct sock *sk)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law;
+	u64 syn_sent_ns;
 
 	hop_stack_bound_cwnd(sk);
 	law = hop_cc_allocate(sk, sizeof(*law));
@@ -419,8 +410,9 @@ static void hpccpp_init(struct sock *sk)
 	law->fresh = true;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
 	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
-	if (nint_flow_syn_sent_ns(hs->flow))
-		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - nint_flow_syn_sent_ns(hs->flow);
+	syn_sent_ns = nint_flow_syn(hs->flow).sent_ns;
+	if (syn_sent_ns)
+		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - syn_sent_ns;
 	hpccpp_begin_least(sk, hs, law);
 	hs->ext_hdr_bytes = nint_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;

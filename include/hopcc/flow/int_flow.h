@@ -223,45 +223,31 @@ unsigned int nint_flow_hdr_bytes(const struct int_flow *flow);
 unsigned int nint_flow_grow(struct int_flow *flow);
 
 /**
- * nint_flow_syn_queues_ns() - queueing delay of this end's SYN or SYN-ACK on its path
- * @flow: the flow that nint_flow_open() returned
- *
- * The delay is a part of the RTT that TCP measured with that packet. A peer that answers a SYN
- * reports it immediately, a peer that sent the SYN reports it with its first data.
- *
- * Context: any.
- * Return: the sum over all ports of the path as the peer reported it, ns; 0: no queues, or not
- * known.
+ * struct int_syn - what is known of the path of this end's SYN or SYN-ACK, as the peer reported it
+ * @sent_ns: time at which this end's last SYN with a header was sent, by tcp_clock_ns(); 0: the peer
+ *	sent the SYN
+ * @queues_ns: sum of the queueing delays at all ports of the path, ns, a part of the RTT that TCP
+ *	measured with that packet; 0: no queues, or not known. A peer that answers a SYN reports it
+ *	immediately, a peer that sent the SYN reports it with its first data
+ * @mbit: rate of the slowest port, Mbit/s; 0: not known, also if the peer sent the SYN
+ * @is_unsure: a port's rate is not known, for example because the path has more hops than the SYN
+ *	had slots for records
  */
-u32 nint_flow_syn_queues_ns(const struct int_flow *flow);
+struct int_syn {
+	u64 sent_ns;
+	u32 queues_ns;
+	u32 mbit;
+	bool is_unsure;
+};
 
 /**
- * nint_flow_syn_mbit() - rate of the slowest port on the path of this end's SYN
+ * nint_flow_syn() - get what is known of the path of this end's SYN or SYN-ACK
  * @flow: the flow that nint_flow_open() returned
  *
  * Context: any.
- * Return: Mbit/s, as reported by the peer; 0: not known, also if the peer sent the SYN.
+ * Return: the values.
  */
-u32 nint_flow_syn_mbit(const struct int_flow *flow);
-
-/**
- * nint_flow_syn_is_unsure() - is there a port of unknown rate on the path of this end's SYN?
- * @flow: the flow that nint_flow_open() returned
- *
- * Context: any.
- * Return: true if the peer reported one, for example because the path has more hops than the SYN
- * had slots for records.
- */
-bool nint_flow_syn_is_unsure(const struct int_flow *flow);
-
-/**
- * nint_flow_syn_sent_ns() - time at which this end's SYN was sent
- * @flow: the flow that nint_flow_open() returned
- *
- * Context: any.
- * Return: ns, by tcp_clock_ns(), of the last SYN with a header; 0: the peer sent the SYN.
- */
-u64 nint_flow_syn_sent_ns(const struct int_flow *flow);
+struct int_syn nint_flow_syn(const struct int_flow *flow);
 
 /**
  * nint_flow_peer() - current state of the peer

@@ -50,16 +50,10 @@
  * struct hop_flow_net - the table's state of a network namespace
  * @net: the network namespace
  * @in_nets: member of hop_flow_nets
- * @lock: protects the members from @links to @walked
+ * @lock: protects the members from @links to @counts
  * @links: list of all entries, the oldest first, and of the positions of walks
  * @half_open_flows: list of half-open entries, the oldest first
- * @flows: number of entries; read without the lock
- * @half_open: number of half-open entries
- * @evicted: counter, as in struct hop_flow_counts
- * @refused: counter, as in struct hop_flow_counts
- * @refused_max: counter, as in struct hop_flow_counts
- * @refused_memory: counter, as in struct hop_flow_counts
- * @walked: counter, as in struct hop_flow_counts
+ * @counts: counters; the number of entries is read without the lock
  * @limit: the sysctl net.hopcc.flow_limit
  * @contained: the network namespace belongs to a user namespace other than the initial one
  * @used: true once an entry was made, so that readers of the table may access the namespace
@@ -68,16 +62,10 @@
 struct hop_flow_net {
 	struct net *net;
 	struct list_head in_nets;
-	spinlock_t lock;	/* protects @links to @walked */
+	spinlock_t lock;	/* protects @links to @counts */
 	struct list_head links;
 	struct list_head half_open_flows;
-	u32 flows;
-	u32 half_open;
-	u64 evicted;
-	u64 refused;
-	u64 refused_max;
-	u64 refused_memory;
-	u64 walked;
+	struct hop_flow_counts counts;
 	unsigned int limit;
 	bool contained;
 	bool used;
@@ -150,13 +138,13 @@ static struct hop_flow_net *hop_flow_net_of(const struct net *net)
 
 const u32 *hop_flow_counter(const struct net *net)
 {
-	return &hop_flow_net_of(net)->flows;
+	return &hop_flow_net_of(net)->counts.flows;
 }
 
 bool hop_flow_any(const struct net *net)
 {
 	lockdep_assert_in_rcu_read_lock();
-	return READ_ONCE(hop_flow_net_of(net)->flows);
+	return READ_ONCE(hop_flow_net_of(net)->counts.flows);
 }
 EXPORT_SYMBOL_GPL(hop_flow_any);
 
@@ -230,8 +218,8 @@ static bool hop_flow_is_within_limit(const struct hop_flow_net *fn, const struct
 {
 	const unsigned int limit = READ_ONCE(fn->limit);
 
-	return fn->flows < limit &&
-	       (!hop_flow_is_opening(flow) || fn->half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
+	return fn->counts.flows < limit &&
+	       (!hop_flow_is_opening(flow) || fn->counts.half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
 }
 
 /* Return: 0; -EDQUOT: the namespace is at its limit; -ENFILE: all together are at theirs. */
@@ -247,10 +235,10 @@ static int hop_flow_enlist(struct hop_flow_net *fn, struct hop_flow *flow)
 		goto unlock;
 	err = 0;
 	list_add_tail(&flow->in_net.list, &fn->links);
-	WRITE_ONCE(fn->flows, fn->flows + 1);
+	WRITE_ONCE(fn->counts.flows, fn->counts.flows + 1);
 	if (hop_flow_is_opening(flow)) {
 		list_add_tail(&flow->in_half_open, &fn->half_open_flows);
-		fn->half_open++;
+		fn->counts.half_open++;
 	}
 unlock:
 	spin_unlock_bh(&fn->lock);
@@ -264,7 +252,7 @@ static void hop_flow_leave_half_open(struct hop_flow_net *fn, struct hop_flow *f
 	if (list_empty(&flow->in_half_open))
 		return;
 	list_del_init(&flow->in_half_open);
-	fn->half_open--;
+	fn->counts.half_open--;
 }
 
 static void hop_flow_delist(struct hop_flow_net *fn, struct hop_flow *flow)
@@ -272,7 +260,7 @@ static void hop_flow_delist(struct hop_flow_net *fn, struct hop_flow *flow)
 	spin_lock_bh(&fn->lock);
 	list_del(&flow->in_net.list);
 	hop_flow_leave_half_open(fn, flow);
-	WRITE_ONCE(fn->flows, fn->flows - 1);
+	WRITE_ONCE(fn->counts.flows, fn->counts.flows - 1);
 	hop_flow_uncharge_total(fn);
 	spin_unlock_bh(&fn->lock);
 }
@@ -326,7 +314,7 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 	spin_lock_bh(&fn->lock);
 	if (keeps)
 		hop_flow_leave_half_open(fn, flow);
-	fn->evicted += evicted;
+	fn->counts.evicted += evicted;
 	spin_unlock_bh(&fn->lock);
 	return true;
 }
@@ -334,9 +322,9 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 static void hop_flow_count_refusal(struct hop_flow_net *fn, int err)
 {
 	spin_lock_bh(&fn->lock);
-	fn->refused++;
-	fn->refused_max += err == -ENFILE;
-	fn->refused_memory += err == -ENOMEM;
+	fn->counts.refused++;
+	fn->counts.refused_max += err == -ENFILE;
+	fn->counts.refused_memory += err == -ENOMEM;
 	spin_unlock_bh(&fn->lock);
 }
 
@@ -472,15 +460,7 @@ struct hop_flow_counts hop_flow_count(const struct net *net)
 	struct hop_flow_counts counts;
 
 	spin_lock_bh(&fn->lock);
-	counts = (struct hop_flow_counts) {
-		.flows = fn->flows,
-		.half_open = fn->half_open,
-		.evicted = fn->evicted,
-		.refused = fn->refused,
-		.refused_max = fn->refused_max,
-		.refused_memory = fn->refused_memory,
-		.walked = fn->walked,
-	};
+	counts = fn->counts;
 	spin_unlock_bh(&fn->lock);
 	return counts;
 }
@@ -525,7 +505,7 @@ static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind
 	}
 	list_move_tail(&walk->position.list, at);
 	if (kind)
-		fn->walked += passed;
+		fn->counts.walked += passed;
 	spin_unlock_bh(&fn->lock);
 	return passed;
 }
@@ -665,7 +645,7 @@ static void hop_flow_visit_all(const struct hop_flow_kind *kind,
 
 	mutex_lock(&hop_flow_nets_lock);
 	list_for_each_entry(fn, &hop_flow_nets, in_nets) {
-		if (READ_ONCE(fn->flows))
+		if (READ_ONCE(fn->counts.flows))
 			hop_flow_visit_net(fn->net, kind, visit);
 	}
 	mutex_unlock(&hop_flow_nets_lock);

@@ -18,11 +18,6 @@ static void nint_flow_start(void *state)
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
 
-static void nint_flow_stop(void *state)
-{
-	nint_tlm_stop(state);
-}
-
 /* A little more would take memory of twice this size. Locks are larger in debug kernels. */
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
@@ -35,7 +30,7 @@ const struct hop_flow_kind nint_flow_kind = {
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
 	.changed = hop_carrier_changed,
-	.stop = nint_flow_stop,
+	.stop = nint_tlm_stop,
 };
 
 /*

@@ -460,7 +460,7 @@ unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state);
 
 /* tlm.c */
-void nint_tlm_stop(struct int_flow *f);
+void nint_tlm_stop(void *state);
 bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned int tcp_bytes,
 			struct int_flow *f, enum nint_count count);
 bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,

@@ -147,11 +147,6 @@ static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *s
 	       dst_mtu(skb_dst(skb));
 }
 
-static const struct tcphdr *nint_tcp_of(const struct sk_buff *skb, const struct hop_segment *seg)
-{
-	return (const struct tcphdr *)(skb->data + seg->place.offset_bytes);
-}
-
 /*
  * Return: true if more data follows immediately. The last packet of a write has PSH set. Context:
  * f->lock is held.
@@ -160,7 +155,7 @@ static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb
 			     const struct hop_segment *seg)
 {
 	lockdep_assert_held(&f->lock);
-	return !nint_tcp_of(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
+	return !hop_segment_tcp(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
 /* Decides if it is time for a probe, and builds its contents. @format: result */
@@ -168,7 +163,7 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 					 const struct hop_segment *seg, const struct sock *sk,
 					 struct nint_control *ctl, enum nint_format *format)
 {
-	u32 seq = ntohl(nint_tcp_of(skb, seg)->seq);
+	u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), timeout_ns;
 	u32 srtt_us = tcp_sk(sk)->srtt_us >> 3;
 	unsigned int bytes;
@@ -222,7 +217,7 @@ static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
 
 	headroom_bytes = seg->place.offset_bytes +
 			 nint_wrap_bytes(format, slots, &growth_bytes);
-	probe = nint_control_alloc(nint_tcp_of(skb, seg),
+	probe = nint_control_alloc(hop_segment_tcp(skb, seg),
 				   una - nint_wrap_tcp_bytes(format, slots),
 				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
 	if (!probe)
@@ -236,7 +231,7 @@ static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
 {
-	const struct tcphdr *th = nint_tcp_of(skb, seg);
+	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;

@@ -20,9 +20,10 @@ static struct nint_foreign *nint_get_foreign(struct int_flow *f)
 }
 
 /* A packet that is being processed may have found the flow before. */
-void nint_tlm_stop(struct int_flow *f)
+void nint_tlm_stop(void *state)
 {
 	struct nint_foreign *foreign;
+	struct int_flow *f = state;
 
 	spin_lock_bh(&f->lock);
 	foreign = f->foreign;

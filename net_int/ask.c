@@ -107,7 +107,7 @@ static enum hop_stage nint_ask_take_turn(struct nint_net *in, struct hop_flow *f
 	}
 }
 
-enum int_peer nint_flow_negotiate(struct sock *sk)
+enum hop_peer nint_flow_negotiate(struct sock *sk)
 {
 	struct nint_net *in = nint_net(sock_net(sk));
 	enum hop_stage stage = HOP_STAGE_UNSUPPORTED;
@@ -116,16 +116,16 @@ enum int_peer nint_flow_negotiate(struct sock *sk)
 
 	sock_owned_by_me(sk);
 	if (hop_output_is_opening(sk))
-		return INT_PEER_UNKNOWN;
+		return HOP_PEER_UNKNOWN;
 	if (!(1 << sk->sk_state & NINT_ASK_STATES))
-		return INT_PEER_UNSUPPORTED;
+		return HOP_PEER_UNSUPPORTED;
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	rcu_read_lock();
 	flow = nint_may_begin(in, &key, sk) ? hop_flow_add(&key, false) : hop_flow_find(&key);
 	if (flow)
 		stage = nint_ask_take_turn(in, flow, sk);
 	rcu_read_unlock();
-	return nint_peer_at(stage);
+	return hop_peer_at(stage);
 }
 EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 

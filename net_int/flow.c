@@ -145,7 +145,7 @@ int nint_flow_join(struct sock *sk)
 
 	rcu_read_lock();
 	flow = nint_find_open(sk);
-	if (flow && nint_flow_peer(hop_flow_state(flow)) == INT_PEER_SUPPORTED)
+	if (flow && nint_flow_peer(hop_flow_state(flow)) == HOP_PEER_SUPPORTED)
 		err = nint_take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
 				     true) ? 0 : -EBUSY;
 	rcu_read_unlock();
@@ -304,8 +304,8 @@ struct int_syn nint_flow_syn(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nint_flow_syn);
 
-enum int_peer nint_flow_peer(const struct int_flow *flow)
+enum hop_peer nint_flow_peer(const struct int_flow *flow)
 {
-	return nint_peer_at(hop_flow_state_stage(flow));
+	return hop_peer_at(hop_flow_state_stage(flow));
 }
 EXPORT_SYMBOL_GPL(nint_flow_peer);

@@ -163,19 +163,6 @@ void nint_hurry(struct nint_asker *a, u64 queue_ns, u32 t_ns)
 		a->starting = INT_START_ANSWERS;
 }
 
-enum int_peer nint_peer_at(enum hop_stage stage)
-{
-	switch (stage) {
-	case HOP_STAGE_SUPPORTED:
-		return INT_PEER_SUPPORTED;
-	case HOP_STAGE_UNSUPPORTED:
-	case HOP_STAGE_DOUBTFUL:
-		return INT_PEER_UNSUPPORTED;
-	default:
-		return INT_PEER_UNKNOWN;
-	}
-}
-
 void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s)
 {
 	*opt = (struct nint_opt) {

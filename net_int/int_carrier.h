@@ -352,8 +352,6 @@ struct nint_met nint_met_by_report(const struct int_hdr *h);
  */
 unsigned int nint_slots_for(unsigned int slots, unsigned int hops);
 
-enum int_peer nint_peer_at(enum hop_stage stage);
-
 /* TCP option for answers in ACKs, RFC 6994: 16 bytes. */
 #define INT_OPT_KIND		253
 #define INT_OPT_EXID		0x4849	/* "HI" */

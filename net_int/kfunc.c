@@ -131,7 +131,7 @@ __bpf_kfunc int bpf_int_take(struct sock *sk, struct int_bpf_answer *answer)
 	sock_owned_by_me(sk);
 	rcu_read_lock();
 	f = nint_flow_of(sk);
-	if (f && nint_flow_peer(f) == INT_PEER_SUPPORTED)
+	if (f && nint_flow_peer(f) == HOP_PEER_SUPPORTED)
 		got = nint_flow_take(f, &a);
 	rcu_read_unlock();
 	if (got == 1)

@@ -112,14 +112,14 @@ out:
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_open);
 
-enum nxcp_peer nxcp_flow_ask(struct sock *sk)
+enum hop_peer nxcp_flow_ask(struct sock *sk)
 {
 	struct nxcp_net *xn = nxcp_net(sock_net(sk));
 	struct hop_flow_key key;
 
 	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	return nxcp_peer(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
+	return hop_peer_at(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
 					!hop_carrier_is_unsupported(&key)));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_ask);
@@ -166,8 +166,8 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_was_asked);
 
-enum nxcp_peer nxcp_flow_peer(const struct xcp_flow *flow)
+enum hop_peer nxcp_flow_peer(const struct xcp_flow *flow)
 {
-	return nxcp_peer(hop_flow_state_stage(flow));
+	return hop_peer_at(hop_flow_state_stage(flow));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_peer);

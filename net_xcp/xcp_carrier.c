@@ -13,19 +13,6 @@
 /* Maximum number of headers that wait for the next ACK: as many as two delayed ACKs cover */
 #define XCP_TIMEOUT_HEADERS	4U
 
-enum nxcp_peer nxcp_peer(enum hop_stage stage)
-{
-	switch (stage) {
-	case HOP_STAGE_SUPPORTED:
-		return XCP_PEER_SUPPORTED;
-	case HOP_STAGE_UNSUPPORTED:
-	case HOP_STAGE_DOUBTFUL:
-		return XCP_PEER_UNSUPPORTED;
-	default:
-		return XCP_PEER_UNKNOWN;
-	}
-}
-
 static u32 nxcp_saturating_add(u32 count, u32 more)
 {
 	return count + min(more, U32_MAX - count);

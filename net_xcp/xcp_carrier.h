@@ -55,14 +55,6 @@ struct nxcp_vars {
 };
 
 /**
- * nxcp_peer() - negotiation state as the congestion control sees it
- * @stage: stage of the negotiation
- *
- * Return: the state of the peer.
- */
-enum nxcp_peer nxcp_peer(enum hop_stage stage);
-
-/**
  * nxcp_account() - account a received header
  * @v: the flow
  * @h: the header, validated by xcp_check()

@@ -113,9 +113,6 @@ static unsigned int hpccpp_net_id;
 static struct tcp_congestion_ops hpccpp_reno;
 static const struct hop_cc hpccpp_cc;
 
-static_assert((int)INT_PEER_SUPPORTED == (int)HOP_CC_PEER_SUPPORTED);
-static_assert((int)INT_PEER_UNSUPPORTED == (int)HOP_CC_PEER_UNSUPPORTED);
-
 /* Protects the starting flows of all network namespaces. */
 static DEFINE_SPINLOCK(hpccpp_start_lock);
 
@@ -403,7 +400,7 @@ static void hpccpp_init(struct sock *sk)
 		hs->flow = nint_flow_open(sk);
 	if (!hs->flow) {
 		hop_cc_free(sk);
-		hop_cc_wait(sk, &hpccpp_cc, (enum hop_cc_peer)nint_flow_negotiate(sk));
+		hop_cc_wait(sk, &hpccpp_cc, nint_flow_negotiate(sk));
 		return;
 	}
 	law->net = net_generic(sock_net(sk), hpccpp_net_id);

@@ -59,9 +59,6 @@ static unsigned int txcp_net_id;
 static struct tcp_congestion_ops txcp_ops, txcp_reno;
 static const struct hop_cc txcp_cc;
 
-static_assert((int)XCP_PEER_SUPPORTED == (int)HOP_CC_PEER_SUPPORTED);
-static_assert((int)XCP_PEER_UNSUPPORTED == (int)HOP_CC_PEER_UNSUPPORTED);
-
 static struct txcp_line txcp_line_of(const struct sock *sk, const struct txcp_sock *xs,
 				     u64 throughput_bytes_ps)
 {
@@ -209,7 +206,7 @@ static void txcp_init(struct sock *sk)
 	hop_stack_bound_cwnd(sk);
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
-		hop_cc_wait(sk, &txcp_cc, (enum hop_cc_peer)nxcp_flow_ask(sk));
+		hop_cc_wait(sk, &txcp_cc, nxcp_flow_ask(sk));
 		return;
 	}
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
@@ -264,7 +261,7 @@ static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock
 {
 	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 
-	if (nxcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED)
+	if (nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED)
 		return XCP_LOSS_RENO;
 	return READ_ONCE(xn->knobs.loss);
 }
@@ -289,7 +286,7 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
  */
 static bool txcp_is_cut_off(const struct sock *sk, const struct txcp_sock *xs)
 {
-	return nxcp_flow_peer(xs->flow) == XCP_PEER_UNSUPPORTED &&
+	return nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED &&
 	       inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 }
 

@@ -77,7 +77,7 @@ static void fuzz_once(void)
 		case 2:
 			stage = hop_next_stage(stage, fuzz_choice(HOP_EVENT_HIDDEN + 1));
 			FUZZ_CLAIM(stage <= HOP_STAGE_DOUBTFUL);
-			FUZZ_CLAIM(nxcp_peer(stage) <= XCP_PEER_UNSUPPORTED);
+			FUZZ_CLAIM(hop_peer_at(stage) <= HOP_PEER_UNSUPPORTED);
 			break;
 		default:
 			arrive(&v);

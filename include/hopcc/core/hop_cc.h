@@ -20,6 +20,7 @@
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_sock.h>
 #include <hopcc/core/hop_stack.h>
+#include <hopcc/lib/hop_discover.h>
 #include <hopcc/lib/hop_guard.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/lib/hop_sysctl.h>
@@ -152,18 +153,6 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
 	.name		= name_,						\
 	__VA_ARGS__								\
 }
-
-/**
- * enum hop_cc_peer - what a carrier knows of the peer
- * @HOP_CC_PEER_UNKNOWN: it was asked and has not answered
- * @HOP_CC_PEER_SUPPORTED: it takes part
- * @HOP_CC_PEER_UNSUPPORTED: it does not
- */
-enum hop_cc_peer {
-	HOP_CC_PEER_UNKNOWN,
-	HOP_CC_PEER_SUPPORTED,
-	HOP_CC_PEER_UNSUPPORTED,
-};
 
 /**
  * hop_cc_repair_pkts() - bound a window by PRR's rule where losses are repaired
@@ -483,10 +472,10 @@ void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets);
  *
  * Context: socket lock held.
  */
-static inline void hop_cc_wait(struct sock *sk, const struct hop_cc *cc, enum hop_cc_peer peer)
+static inline void hop_cc_wait(struct sock *sk, const struct hop_cc *cc, enum hop_peer peer)
 {
 	sock_owned_by_me(sk);
-	hop_stack_set_cc(sk, peer == HOP_CC_PEER_UNKNOWN ? cc->asking : cc->reno);
+	hop_stack_set_cc(sk, peer == HOP_PEER_UNKNOWN ? cc->asking : cc->reno);
 }
 
 /**
@@ -498,25 +487,25 @@ static inline void hop_cc_wait(struct sock *sk, const struct hop_cc *cc, enum ho
  * Context: socket lock held.
  * Return: true if the peer takes part: call init().
  */
-static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum hop_cc_peer peer)
+static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum hop_peer peer)
 {
 	sock_owned_by_me(sk);
 	hop_stack_bound_cwnd(sk);
-	if (peer != HOP_CC_PEER_UNKNOWN)
-		hop_stack_set_cc(sk, peer == HOP_CC_PEER_SUPPORTED ? cc->ops : cc->reno);
-	return peer == HOP_CC_PEER_SUPPORTED;
+	if (peer != HOP_PEER_UNKNOWN)
+		hop_stack_set_cc(sk, peer == HOP_PEER_SUPPORTED ? cc->ops : cc->reno);
+	return peer == HOP_PEER_SUPPORTED;
 }
 
 /**
  * HOP_CC_ASKING() - define the fallback, and Reno until the peer's carrier has answered
  * @prefix: prefix of the names; prefix##_cc and prefix##_init() are the congestion control's
  * @name_: name of the congestion control
- * @ask: asks the carrier; its result has the values of enum hop_cc_peer
+ * @ask: asks the carrier; returns an enum hop_peer
  */
 #define HOP_CC_ASKING(prefix, name_, ask)					\
 	static void prefix##_pkts_acked(struct sock *sk, const struct ack_sample *sample) \
 	{									\
-		if (hop_cc_choose(sk, &prefix##_cc, (enum hop_cc_peer)ask(sk)))	\
+		if (hop_cc_choose(sk, &prefix##_cc, ask(sk)))	\
 			prefix##_init(sk);					\
 	}									\
 	static struct tcp_congestion_ops prefix##_reno __read_mostly =		\

@@ -10,22 +10,11 @@
 #define HOPCC_FLOW_INT_FLOW_H
 
 #include <linux/types.h>
+#include <hopcc/lib/hop_discover.h>
 #include <hopcc/wire/int.h>
 
 struct sock;
 struct int_flow;
-
-/**
- * enum int_peer - state of the peer and of the path to it
- * @INT_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
- * @INT_PEER_SUPPORTED: the peer answers
- * @INT_PEER_UNSUPPORTED: the peer does not answer (any more): no telemetry on this connection
- */
-enum int_peer {
-	INT_PEER_UNKNOWN,
-	INT_PEER_SUPPORTED,
-	INT_PEER_UNSUPPORTED,
-};
 
 /**
  * enum int_answer_kind - level of detail of an answer
@@ -117,13 +106,13 @@ struct int_flow *nint_flow_open(struct sock *sk);
  * For a congestion control that was selected after the handshake, and for a connection whose
  * handshake could not negotiate, for example because of a NAT. The next data is preceded by a
  * question to the peer. Call it again for each ACK of new data until the result differs from
- * INT_PEER_UNKNOWN.
+ * HOP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq.
- * Return: INT_PEER_SUPPORTED: nint_flow_open() will succeed; INT_PEER_UNSUPPORTED: the connection
+ * Return: HOP_PEER_SUPPORTED: nint_flow_open() will succeed; HOP_PEER_UNSUPPORTED: the connection
  * will never have telemetry.
  */
-enum int_peer nint_flow_negotiate(struct sock *sk);
+enum hop_peer nint_flow_negotiate(struct sock *sk);
 
 /**
  * nint_flow_close() - stop using telemetry; no more records are collected
@@ -181,7 +170,7 @@ bool nint_flow_take(struct int_flow *flow, struct int_answer *answer);
  * enum int_poll - result of nint_flow_poll()
  * @INT_POLL_NOTHING: no new answer
  * @INT_POLL_ANSWER: a new answer
- * @INT_POLL_UNSUPPORTED: nint_flow_peer() is not INT_PEER_SUPPORTED any more
+ * @INT_POLL_UNSUPPORTED: nint_flow_peer() is not HOP_PEER_SUPPORTED any more
  */
 enum int_poll {
 	INT_POLL_NOTHING,
@@ -256,6 +245,6 @@ struct int_syn nint_flow_syn(const struct int_flow *flow);
  * Context: any.
  * Return: the state.
  */
-enum int_peer nint_flow_peer(const struct int_flow *flow);
+enum hop_peer nint_flow_peer(const struct int_flow *flow);
 
 #endif /* HOPCC_FLOW_INT_FLOW_H */

@@ -9,22 +9,10 @@
 
 #include <linux/compiler.h>
 #include <linux/types.h>
+#include <hopcc/lib/hop_discover.h>
 
 struct sock;
 struct xcp_flow;
-
-/**
- * enum nxcp_peer - state of the negotiation with the peer
- * @XCP_PEER_UNKNOWN: the handshake is not complete, or started before the module was loaded
- * @XCP_PEER_SUPPORTED: the peer's SYN or SYN-ACK carried a congestion header
- * @XCP_PEER_UNSUPPORTED: the peer sent no header, an ICMP error arrived, or SYNs with a header were
- *	lost: this connection does not use XCP, and its destination is cached
- */
-enum nxcp_peer {
-	XCP_PEER_UNKNOWN,
-	XCP_PEER_SUPPORTED,
-	XCP_PEER_UNSUPPORTED,
-};
 
 /**
  * struct xcp_offer - the sender's values in its next data packets; the first member of struct
@@ -59,13 +47,13 @@ struct xcp_flow *nxcp_flow_open(struct sock *sk);
  * @sk: a TCP socket, for which nxcp_flow_open() returned NULL
  *
  * Used if the congestion control was selected after the handshake. Call it again for each ACK of
- * new data until the result differs from XCP_PEER_UNKNOWN.
+ * new data until the result differs from HOP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: XCP_PEER_SUPPORTED: call nxcp_flow_open() again; XCP_PEER_UNSUPPORTED: the connection
- * never uses XCP; XCP_PEER_UNKNOWN: call again.
+ * Return: HOP_PEER_SUPPORTED: call nxcp_flow_open() again; HOP_PEER_UNSUPPORTED: the connection
+ * never uses XCP; HOP_PEER_UNKNOWN: call again.
  */
-enum nxcp_peer nxcp_flow_ask(struct sock *sk);
+enum hop_peer nxcp_flow_ask(struct sock *sk);
 
 /**
  * nxcp_flow_close() - stop using XCP on a connection
@@ -143,12 +131,12 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow);
  * nxcp_flow_peer() - get the current state of the peer
  * @flow: the flow from nxcp_flow_open()
  *
- * The state is XCP_PEER_SUPPORTED when the flow is opened. It becomes XCP_PEER_UNSUPPORTED for good
+ * The state is HOP_PEER_SUPPORTED when the flow is opened. It becomes HOP_PEER_UNSUPPORTED for good
  * once consecutive timeouts or an ICMP error show that the path no longer passes our headers.
  *
  * Context: any.
  * Return: the state.
  */
-enum nxcp_peer nxcp_flow_peer(const struct xcp_flow *flow);
+enum hop_peer nxcp_flow_peer(const struct xcp_flow *flow);
 
 #endif /* HOPCC_FLOW_XCP_FLOW_H */

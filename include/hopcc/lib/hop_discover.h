@@ -130,6 +130,32 @@ static inline bool hop_is_given_up(enum hop_stage stage)
 }
 
 /**
+ * enum hop_peer - what a congestion control may know of the peer and of the path to it
+ * @HOP_PEER_UNKNOWN: the handshake is not complete, it started before the carrier was loaded, or the
+ *	peer was asked later and has not answered
+ * @HOP_PEER_SUPPORTED: the peer takes part
+ * @HOP_PEER_UNSUPPORTED: the peer does not take part (any more), or the path drops headers
+ */
+enum hop_peer {
+	HOP_PEER_UNKNOWN,
+	HOP_PEER_SUPPORTED,
+	HOP_PEER_UNSUPPORTED,
+};
+
+/**
+ * hop_peer_at() - get what a congestion control may know at a stage of discovery
+ * @stage: stage of discovery
+ *
+ * Return: the state of the peer.
+ */
+static inline enum hop_peer hop_peer_at(enum hop_stage stage)
+{
+	if (stage == HOP_STAGE_SUPPORTED)
+		return HOP_PEER_SUPPORTED;
+	return hop_is_given_up(stage) ? HOP_PEER_UNSUPPORTED : HOP_PEER_UNKNOWN;
+}
+
+/**
  * hop_is_loss() - was our packet with a header repeated without one?
  * @stage: stage of discovery
  *

@@ -57,7 +57,7 @@ static u32 drive_hdr_bytes(const struct int_flow *flow)
 
 static bool drive_is_unanswered(const struct int_flow *flow)
 {
-	return nint_flow_peer(flow) == INT_PEER_UNSUPPORTED;
+	return nint_flow_peer(flow) == HOP_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct int_flow *flow)

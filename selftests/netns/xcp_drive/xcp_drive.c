@@ -38,7 +38,7 @@ static u32 drive_hdr_bytes(const struct xcp_flow *flow)
 
 static bool drive_is_unanswered(const struct xcp_flow *flow)
 {
-	return nxcp_flow_peer(flow) == XCP_PEER_UNSUPPORTED;
+	return nxcp_flow_peer(flow) == HOP_PEER_UNSUPPORTED;
 }
 
 static void drive_ask(struct xcp_flow *flow)

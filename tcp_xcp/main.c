@@ -38,7 +38,6 @@ struct txcp_sock {
 	u32 ack_us;		/* time of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
-	u32 una_seq;		/* SND.UNA after the last ACK */
 	struct hop_speed speed;	/* of the socket's device; read once a round trip */
 	bool small;		/* the window in the last offer is small */
 	bool reported;		/* the last packet's header had such a window */
@@ -183,11 +182,9 @@ static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes
 	txcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
 		txcp_trace(sk, xs, feedback, rate_bytes_ps);
-	if (reno)
-		rate_bytes_ps *= HOP_CC_RENO_PACING;
-	else if (txcp_is_held(&xs->v))
+	if (txcp_is_held(&xs->v))
 		rate_bytes_ps *= XCP_HELD_PACING;
-	if (rate_bytes_ps)
+	if (rate_bytes_ps && !reno)
 		hop_stack_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
 }
 
@@ -322,12 +319,6 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 		txcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
 }
 
-/* A loss under Reno: the stack repairs it, and PRR's rule bounds what it sends. */
-static void txcp_repair(struct sock *sk, u32 acked_pkts, bool may_grow)
-{
-	hop_stack_set_cwnd(sk, hop_cc_reno_repair_pkts(sk, acked_pkts, may_grow));
-}
-
 static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 feedback_bytes_ps,
 				  u32 mss_bytes)
 {
@@ -351,21 +342,16 @@ static void txcp_acked(struct sock *sk, const struct rate_sample *rs)
 	const u32 mss_bytes = hop_cc_mss_bytes(sk);
 	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
-	bool una_moved;
 
-	una_moved = tcp_sk(sk)->snd_una != xs->una_seq;
-	xs->una_seq = tcp_sk(sk)->snd_una;
 	feedback = nxcp_flow_take_feedback(xs->flow);
 	if (feedback.headers)
 		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
 	txcp_count(sk, xs, rs, mss_bytes);
 	if (!xs->flow)
 		return;
-	if (xs->v.reno && !tcp_in_cwnd_reduction(sk))
-		tcp_reno_cong_avoid(sk, 0, rs->acked_sacked);
+	if (xs->v.reno)
+		hop_cc_run_reno(sk, rs, hop_limit_bytes_ps(xs->speed));
 	txcp_set_socket(sk, xs, mss_bytes, feedback);
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		txcp_repair(sk, rs->acked_sacked, una_moved && !rs->losses);
 }
 
 /*
@@ -410,18 +396,13 @@ static u32 txcp_ssthresh(struct sock *sk)
 static void txcp_lost(struct sock *sk, u8 new_state)
 {
 	struct txcp_sock *xs = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (inet_csk(sk)->icsk_ca_state < TCP_CA_CWR) {
-		xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
-		txcp_begin_reno(&xs->v);
-		/* For TCP_CA_Loss the stack sets the window itself. */
-		if (new_state == TCP_CA_CWR)
-			hop_stack_set_cwnd(sk, tp->snd_ssthresh);
-		trace_xcp_rule(sk, true, tcp_snd_cwnd(tp));
-	}
-	if (new_state == TCP_CA_Recovery)
-		txcp_repair(sk, 0, false);
+	hop_cc_reno_lost(sk, new_state);
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
+		return;
+	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
+	txcp_begin_reno(&xs->v);
+	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
 }
 
 static void txcp_calm(struct sock *sk, u8 new_state)

@@ -3,6 +3,9 @@
 
 #include "xcp_router.h"
 
+/* Flows that share the pool after an interval without XCP traffic, in which nobody was counted */
+#define XCP_START_FLOWS		4U
+
 u64 sxcp_gain_q32(u32 ppm)
 {
 	/* 2^20 * 2^32 < 2^64 */
@@ -92,15 +95,20 @@ s64 sxcp_rate_q16(u64 bytes, u64 time)
 	return sxcp_ratio_times(&bytes_ptime, XCP_NS_PER_S << (XCP_TIME_SHIFT + XCP_RATE_SHIFT));
 }
 
+/* Return: the mean RTT, 2^-12 ns; min_interval before the first one */
+static u64 sxcp_rtt_time(const struct sxcp_vars *v, const struct sxcp_params *p)
+{
+	return v->avg_rtt_time ?: p->min_interval_ns << XCP_TIME_SHIFT;
+}
+
 /* Line 9: compute F; |F| < 0.56 * 2^61 + 2^61 */
 static s64 sxcp_aggregate_feedback_q16(const struct sxcp_vars *v, const struct sxcp_params *p,
 				       const struct sxcp_others *o)
 {
 	const s64 capacity_q16 = (s64)p->capacity_bytes_ps << XCP_RATE_SHIFT;
-	const u64 rtt_time = v->avg_rtt_time ?: p->min_interval_ns << XCP_TIME_SHIFT;
-
 	return sxcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
-	       sxcp_gain_times(sxcp_rate_q16(sxcp_standing_bytes(v) + o->queue_bytes, rtt_time),
+	       sxcp_gain_times(sxcp_rate_q16(sxcp_standing_bytes(v) + o->queue_bytes,
+					     sxcp_rtt_time(v, p)),
 			       p->beta_q32);
 }
 
@@ -140,7 +148,7 @@ static void sxcp_fill_pools(struct sxcp_vars *v, const struct sxcp_params *p,
 
 	v->residue_pos_q16 = sxcp_pool_of_queue(pos_q16, v->sum_time, sum_time);
 	v->residue_neg_q16 = sxcp_pool_of_queue(neg_q16, v->input_bytes, input_bytes);
-	v->cp = sxcp_ratio(pos_q16, sum_time ?: p->max_interval_ns << XCP_TIME_SHIFT);
+	v->cp = sxcp_ratio(pos_q16, sum_time ?: XCP_START_FLOWS * sxcp_rtt_time(v, p));
 	/* Nothing arrived: F is negative because of the queue, so the queued bytes are charged. */
 	v->cn = sxcp_ratio(neg_q16, input_bytes ?: sxcp_standing_bytes(v) + o->queue_bytes ?: 1);
 }

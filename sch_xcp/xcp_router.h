@@ -24,9 +24,10 @@
  * - A packet is given or loses at most the rest of the pool. In the draft the last packet overdraws
  *   it: by a multiple of the pool if its flow sends less than a packet per interval.
  * - Line 8 divides by the real length of the interval, not by the nominal one.
- * - Line 13 after an interval without XCP traffic uses one packet time of max_interval for the sum;
- *   line 14 after an interval without any traffic uses the persistent queue. In lines 7 and 9,
- *   avg_rtt keeps its last value; before the first one, min_interval replaces it.
+ * - Line 13 after an interval without XCP traffic uses four mean RTTs for the sum, the packet times
+ *   of four flows: a flow that is alone starts at once. Line 14 after an interval without any
+ *   traffic uses the persistent queue. In lines 7, 9 and 13, avg_rtt keeps its last value; before
+ *   the first one, min_interval replaces it.
  * - Lines 30 and 31: a pool that holds less than 1 byte/s counts as empty.
  * - Line 18 also has an upper bound, max_interval.
  * - Lines 2 and 20: a packet time counts up to the control interval, because a header proves no

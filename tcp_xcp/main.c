@@ -247,10 +247,15 @@ static void txcp_give_up(struct sock *sk)
 	hop_stack_set_cc(sk, &txcp_reno);
 }
 
-/* Return: true if the application or the peer's receive window limits the sender */
-static bool txcp_is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
+/*
+ * TCP calls the first packets of a connection application-limited, whatever waits behind them.
+ *
+ * Return: true if the application or the peer's receive window limits the sender.
+ */
+static bool txcp_is_limited(const struct sock *sk, const struct rate_sample *rs)
 {
-	return rs->is_app_limited || tp->chrono_type == TCP_CHRONO_RWND_LIMITED;
+	return (rs->is_app_limited && !tcp_send_head(sk)) ||
+	       tcp_sk(sk)->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
 /* If the path drops our headers, XCP cannot resume: Reno stays for the rest of the connection. */
@@ -313,7 +318,7 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 	/* During recovery the stack decides how many packets are in flight. */
 	xs->v.in_flight_pkts = inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder ? U32_MAX :
 			       max(xs->v.in_flight_pkts, rs->prior_in_flight);
-	if (txcp_is_limited(tp, rs))
+	if (txcp_is_limited(sk, rs))
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
 		txcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
@@ -332,8 +337,10 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 		nxcp_flow_count_excess(xs->flow);
 	if (!txcp_receive(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
-	/* txcp_bound_growth() does not need the desired rate if the device's speed is unknown. */
+	/* Acknowledged data limits the growth if the device's speed is unknown. */
 	line = txcp_line_of(sk, xs, 0);
+	line.start_bytes = XCP_START_PKTS * mss_bytes;
+	line.acked_bytes = (u64)(tcp_sk(sk)->delivered - xs->round_end_pkts) * mss_bytes;
 	txcp_bound_growth(&xs->v, &line, wnd);
 }
 
@@ -343,12 +350,12 @@ static void txcp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct txcp_sock *xs = inet_csk_ca(sk);
 	struct xcp_feedback feedback;
 
-	feedback = nxcp_flow_take_feedback(xs->flow);
-	if (feedback.headers)
-		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
 	txcp_count(sk, xs, rs, mss_bytes);
 	if (!xs->flow)
 		return;
+	feedback = nxcp_flow_take_feedback(xs->flow);
+	if (feedback.headers)
+		txcp_receive_feedback(sk, xs, feedback.bytes_ps, mss_bytes);
 	if (xs->v.reno)
 		hop_cc_run_reno(sk, rs, hop_limit_bytes_ps(xs->speed));
 	txcp_set_socket(sk, xs, mss_bytes, feedback);

@@ -17,9 +17,10 @@
  * throughput below 2^40 bytes/s (8.8 Tbit/s). Values from the network are clamped to these ranges.
  *
  * Deviations:
- * - Feedback does not raise the window while the RTT is more than twice the minimum and
- *   XCP_QUEUE_MAX_US: a port that does not take part has a queue then. A router of XCP drains its
- *   own in a few round trips.
+ * - Feedback raises the window no faster than slow start would: a path may have ports that do not
+ *   take part. Until a router has reduced demands, it raises it to less the longer the RTT is, and
+ *   no more at twice the minimum: nobody else controls that queue. Later the RTT may be longer by
+ *   XCP_QUEUE_MAX_US, since a router of XCP drains its queue in a few round trips.
  * - Section 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms, an
  *   error by a factor of 10^6. The code computes feedback * RTT.
  * - Section 4.1's "more restrictive over a round trip": both windows start a round with the same
@@ -28,15 +29,15 @@
  * - The peer returns the feedback and may lie. The sum of all positive feedback is limited to the
  *   demands that were sent and not granted yet, and the window to XCP_LINE_RTTS round trips of the
  *   desired throughput. A sender that does not know its device's rate asks for at most
- *   XCP_GROWTH_MAX times its throughput.
+ *   XCP_ASK_MAX times its throughput.
  */
 #include "xcp_sender.h"
 
-/* Maximum growth of the window in a round, as a factor, if the device does not report its rate */
-#define XCP_GROWTH_MAX		64U
+/* Desired rate, in throughputs, if the device does not report its rate */
+#define XCP_ASK_MAX		64U
 /*
- * Maximum window in RTTs of the desired rate if the device reports its rate. More than one: a
- * sender keeps asking while the first answers are on their way.
+ * Maximum window in RTTs of the desired rate. More than one: a sender keeps asking while the first
+ * answers are on their way.
  */
 #define XCP_LINE_RTTS		2U
 /* Queue of a router of XCP that other flows' longer RTTs cause: it drains in theirs. */
@@ -135,13 +136,12 @@ struct txcp_line txcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
 	struct txcp_line line = {
 		.desired_bytes_ps = app_bytes_ps == U64_MAX ? rate_bytes_ps : app_bytes_ps,
 		.limit_bytes_ps = limits ? speed_bytes_ps : U64_MAX,
-		.known = speed_bytes_ps,
 	};
 
 	/* 2^40 * 2^6 fits; without an RTT the throughput is 0 and packets carry no demand. */
-	if (!line.known && throughput_bytes_ps)
+	if (!speed_bytes_ps && throughput_bytes_ps)
 		line.desired_bytes_ps = min(line.desired_bytes_ps,
-					    throughput_bytes_ps * XCP_GROWTH_MAX);
+					    throughput_bytes_ps * XCP_ASK_MAX);
 	line.desired_bytes_ps = min(line.desired_bytes_ps, line.limit_bytes_ps);
 	return line;
 }
@@ -202,8 +202,12 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps)
 
 void txcp_end_asking(struct txcp_vars *v, bool received)
 {
+	/* Half and more of the demands of the round before were not granted: a router reduced them. */
+	if (received && !v->reno && v->due_bits && fls64(v->asked_before_bytes_ps) >= v->due_bits)
+		v->routed = true;
 	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> received) + v->asked_bytes_ps,
 				       XCP_ASKED_MAX_BYTES_PS);
+	v->due_bits = fls64(v->asked_before_bytes_ps);
 	v->asked_bytes_ps = 0;
 	v->round_wnd = v->wnd;
 }
@@ -218,18 +222,17 @@ void txcp_end_asking(struct txcp_vars *v, bool received)
 static u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line)
 {
 	const u64 desired_bytes_ps = min(line->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
-	u64 bytes;
-
-	/* The window would only fill the queue of a port that no router of XCP has. */
-	if (line->least_rtt_us && v->rtt_us > 2ULL * line->least_rtt_us + XCP_QUEUE_MAX_US)
-		return 0;
-	/* 2^60 / 2^6 */
-	if (!line->known)
-		return min(v->round_wnd, (XCP_WND_MAX_BYTES << XCP_WND_SHIFT) / XCP_GROWTH_MAX) *
-		       XCP_GROWTH_MAX;
 	/* 2^40 * 2^24 stays below 2^64, since both factors do; 2^64 / 10^6 * 2 < 2^46 */
-	bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_LINE_RTTS;
-	return min(bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT;
+	u64 bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_LINE_RTTS;
+
+	/* 2^44 + 2^48 */
+	bytes = min3(bytes, XCP_WND_MAX_BYTES,
+		     max((v->round_wnd >> XCP_WND_SHIFT) + line->acked_bytes, line->start_bytes));
+	if (!v->routed && v->rtt_us > line->least_rtt_us && line->least_rtt_us)
+		bytes = mul_u64_u32_div(bytes, line->least_rtt_us, v->rtt_us);
+	else if (line->least_rtt_us && v->rtt_us > 2ULL * line->least_rtt_us + XCP_QUEUE_MAX_US)
+		bytes = 0;
+	return bytes << XCP_WND_SHIFT;
 }
 
 bool txcp_receive(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)

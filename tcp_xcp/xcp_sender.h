@@ -3,6 +3,7 @@
 #ifndef HOPCC_TCP_XCP_XCP_SENDER_H
 #define HOPCC_TCP_XCP_XCP_SENDER_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -27,6 +28,11 @@
  * BDP."
  */
 #define XCP_INIT_PKTS		2U
+
+/*
+ * Feedback may lead to this window at once. TCP sends as many packets in the first two round trips.
+ */
+#define XCP_START_PKTS		30U
 
 /**
  * enum txcp_loss - reaction to a loss or an ECN mark (3.1.3.2, 4.6, 4.1)
@@ -54,11 +60,13 @@ enum txcp_loss {
  * @filled_rounds: consecutive rounds in which the host did not hold the sender back, at most
  *	XCP_RAMP_ROUNDS
  * @rtt_lack_8ths_us: difference between @rtt_us and the exact estimate, 1/8 us
+ * @due_bits: fls64() of @asked_before_bytes_ps at the start of the round
  * @reno: the end-to-end control determines the window
  * @reno_round_ended: a round has ended since the end-to-end control took over
  * @received: feedback was received in this round
  * @app_limited: the application or the receiver limited the sender in this round
  * @limited: the last complete round did not fill its window
+ * @routed: a router has reduced demands of this connection; it stays set
  */
 struct txcp_vars {
 	u64 wnd;
@@ -69,11 +77,13 @@ struct txcp_vars {
 	u32 in_flight_pkts;
 	u8 filled_rounds;
 	u8 rtt_lack_8ths_us;
-	bool reno;
-	bool reno_round_ended;
-	bool received;
-	bool app_limited;
-	bool limited;
+	u8 due_bits;
+	u8 reno : 1;
+	u8 reno_round_ended : 1;
+	u8 received : 1;
+	u8 app_limited : 1;
+	u8 limited : 1;
+	u8 routed : 1;
 };
 
 static inline u64 txcp_wnd_bytes(const struct txcp_vars *v)
@@ -137,16 +147,18 @@ u64 txcp_throughput_bytes_ps(u64 bytes, u32 rtt_us);
 s32 txcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts);
 
 /**
- * struct txcp_line - limits of a sender, bytes/s
- * @desired_bytes_ps: the throughput that the sender could use
- * @limit_bytes_ps: the maximum rate of its device; U64_MAX: no limit is known
- * @known: the device reports its rate
+ * struct txcp_line - limits of a sender
+ * @desired_bytes_ps: the throughput that the sender could use, bytes/s
+ * @limit_bytes_ps: the maximum rate of its device, bytes/s; U64_MAX: no limit is known
+ * @acked_bytes: data acknowledged in this round, below 2^48
+ * @start_bytes: window that needs no acknowledged data
  * @least_rtt_us: minimum RTT of the connection, microseconds; 0: not known
  */
 struct txcp_line {
 	u64 desired_bytes_ps;
 	u64 limit_bytes_ps;
-	bool known;
+	u64 acked_bytes;
+	u64 start_bytes;
 	u32 least_rtt_us;
 };
 
@@ -214,6 +226,7 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
  *
  * Packets of the round before are answered or lost by now; half of their demands still count,
  * because answers may be late. If the round brought no feedback, all of their demands still count.
+ * Call it before the feedback of the ACK that ends the round, which answers the next round's.
  */
 void txcp_end_asking(struct txcp_vars *v, bool received);
 

@@ -112,20 +112,20 @@ static const struct desire_case {
 	struct txcp_line want;
 } desire_cases[] = {
 	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000,
-	  { 1250000000, 1250000000, true, 0 } },
+	  { .desired_bytes_ps = 1250000000, .limit_bytes_ps = 1250000000 } },
 	{ "veth, which limits nothing", 1250000000, false, U64_MAX, 1000,
-	  { 1250000000, U64_MAX, true, 0 } },
+	  { .desired_bytes_ps = 1250000000, .limit_bytes_ps = U64_MAX } },
 	{ "the application wants less", 1250000000, true, 5000, 1000,
-	  { 5000, 1250000000, true, 0 } },
+	  { .desired_bytes_ps = 5000, .limit_bytes_ps = 1250000000 } },
 	{ "and more than there is", 1250000000, true, 2000000000, 1000,
-	  { 1250000000, 1250000000, true, 0 } },
+	  { .desired_bytes_ps = 1250000000, .limit_bytes_ps = 1250000000 } },
 	{ "more than veth reports", 1250000000, false, 2000000000, 1000,
-	  { 2000000000, U64_MAX, true, 0 } },
+	  { .desired_bytes_ps = 2000000000, .limit_bytes_ps = U64_MAX } },
 	{ "not known: 64 times the throughput", 0, false, U64_MAX, 1000,
-	  { 64000, U64_MAX, false, 0 } },
+	  { .desired_bytes_ps = 64000, .limit_bytes_ps = U64_MAX } },
 	{ "the application wants less than that", 0, false, 5000, 1000,
-	  { 5000, U64_MAX, false, 0 } },
-	{ "and more", 0, false, U64_MAX - 1, 1000, { 64000, U64_MAX, false, 0 } },
+	  { .desired_bytes_ps = 5000, .limit_bytes_ps = U64_MAX } },
+	{ "and more", 0, false, U64_MAX - 1, 1000, { .desired_bytes_ps = 64000, .limit_bytes_ps = U64_MAX } },
 };
 
 static void desire_test(struct kunit *test)
@@ -143,7 +143,6 @@ static void desire_test(struct kunit *test)
 				    c->what);
 		KUNIT_EXPECT_EQ_MSG(test, got.limit_bytes_ps, want->limit_bytes_ps, "%s",
 				    c->what);
-		KUNIT_EXPECT_EQ_MSG(test, got.known, want->known, "%s", c->what);
 	}
 }
 
@@ -187,19 +186,6 @@ static void grant_test(struct kunit *test)
 	}
 }
 
-/* A peer that lies: two packets carried demands, and each ACK returns the maximum feedback. */
-static const struct lie_case {
-	const char *what;
-	struct txcp_line line;
-	u32 rtt_us;
-	u64 want_bytes;
-} lie_cases[] = {
-	/* 2 * (1.25 * 10^9 - 20 * 10^6) / 2 * 100 us, plus the initial 2000 bytes */
-	{ "10 Gbit/s, 100 us: what was asked for", { 1250000000, U64_MAX, true, 0 }, 100, 125000 },
-	{ "the same over 10 ms", { 1250000000, U64_MAX, true, 0 }, 10000, 12500000 },
-	{ "not known, 64 windows", { 1280000000, U64_MAX, false, 0 }, 100, 128000 },
-};
-
 /* Process feedback in the same way as the sender. */
 static void learn(struct txcp_vars *v, const struct txcp_line *line, s64 feedback_bytes_ps,
 		  u32 mss_bytes)
@@ -210,6 +196,44 @@ static void learn(struct txcp_vars *v, const struct txcp_line *line, s64 feedbac
 		txcp_bound_growth(v, line, wnd);
 }
 
+/*
+ * A peer that lies, or a path without a router: four packets of 1000 bytes ask for what the line
+ * leaves, and each ACK returns the maximum feedback.
+ */
+static const struct lie_case {
+	const char *what;
+	struct txcp_line line;
+	u32 rtt_us;
+	bool routed;
+	u64 want_bytes;
+} lie_cases[] = {
+	{ "as slow start: a packet more for each acknowledged one",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 3000, .least_rtt_us = 100 },
+	  100, false, 7000 },
+	{ "TCP's first two rounds need no ACK",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 1000, .start_bytes = 30000,
+	    .least_rtt_us = 100 }, 100, false, 30000 },
+	{ "two round trips of the desired rate",
+	  { .desired_bytes_ps = 100000000, .start_bytes = 30000, .least_rtt_us = 100 },
+	  100, false, 4000 + 10000 - 4000 },
+	{ "more than two of it: the peer granted twice", { .desired_bytes_ps = 25000000,
+	    .start_bytes = 30000, .least_rtt_us = 100 }, 100, false, 4000 },
+	{ "a queue of half the minimum RTT",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 5000, .least_rtt_us = 100 },
+	  150, false, 6000 },
+	{ "of the minimum RTT: no growth",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
+	  200, false, 4000 },
+	{ "a router that reduced demands drains it",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
+	  1200, true, 8000 },
+	{ "but not one of more than the minimum and 1 ms",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
+	  1201, true, 4000 },
+	{ "no minimum RTT is known",
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000 }, 1201, false, 8000 },
+};
+
 static void lie_test(struct kunit *test)
 {
 	size_t i, n;
@@ -219,30 +243,31 @@ static void lie_test(struct kunit *test)
 		struct txcp_vars v;
 		u64 rate_bytes_ps;
 
-		txcp_start(&v, 2 * MSS, MSS);
+		txcp_start(&v, 4 * MSS, MSS);
 		v.rtt_us = c->rtt_us;
-		rate_bytes_ps = txcp_throughput_bytes_ps(2 * MSS, c->rtt_us);
-		txcp_ask(&v, 2, txcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 2));
+		v.routed = c->routed;
+		rate_bytes_ps = txcp_throughput_bytes_ps(4 * MSS, c->rtt_us);
+		txcp_ask(&v, 4, txcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 4));
 		for (n = 0; n < 10; n++)
 			learn(&v, &c->line, S32_MAX, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
+		learn(&v, &c->line, -10000, MSS);
+		KUNIT_EXPECT_LT_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s: shrinks", c->what);
 	}
 }
 
 static void most_test(struct kunit *test)
 {
-	const struct txcp_line line = { .desired_bytes_ps = 1000000, .known = true };
-	const struct txcp_line fast = { .desired_bytes_ps = U64_MAX, .known = true };
-	const struct txcp_line unknown = { .desired_bytes_ps = U64_MAX };
+	const struct txcp_line fast = { .desired_bytes_ps = U64_MAX, .acked_bytes = BIT_ULL(48) };
+	const struct txcp_line line = { .desired_bytes_ps = 1000000, .acked_bytes = 1000000 };
 	struct txcp_vars v;
 
 	txcp_start(&v, 10000, MSS);
 	v.rtt_us = 100000;
 	KUNIT_EXPECT_EQ_MSG(test, txcp_most_wnd(&v, &line), 200000ULL << 16, "two RTTs of 1 MB/s");
-	KUNIT_EXPECT_EQ_MSG(test, txcp_most_wnd(&v, &unknown), 640000ULL << 16, "64 windows");
 	v.round_wnd = XCP_WND_MAX_BYTES << XCP_WND_SHIFT;
-	KUNIT_EXPECT_EQ(test, txcp_most_wnd(&v, &unknown), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 	v.rtt_us = XCP_RTT_MAX_US;
+	KUNIT_EXPECT_EQ(test, txcp_most_wnd(&v, &fast), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 	txcp_ask(&v, U32_MAX, S32_MAX);
 	learn(&v, &fast, S64_MAX, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
@@ -253,23 +278,38 @@ static void most_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 
-/* A queue that no router of XCP drains: an RTT of more than twice the minimum and 1 ms. */
-static void queue_test(struct kunit *test)
-{
-	struct txcp_line line = { .desired_bytes_ps = 1000000, .known = true };
-	struct txcp_vars v;
+/* Ten packets of each round ask for 100 bytes/s each; in sequence: the feedback of a round */
+static const struct route_case {
+	const char *what;
+	s64 feedback_bytes_ps;
+	u32 pkts;
+	bool reno, want;
+} route_cases[] = {
+	{ "the first round: no answer was due", 0, 10, false, false },
+	{ "all of it was granted", 1000, 10, false, false },
+	{ "and with a tenth too late", 900, 10, false, false },
+	{ "nothing was asked for", 1100, 0, false, false },
+	{ "and nothing granted", 0, 10, false, false },
+	{ "little was granted, but packets were lost", 300, 10, true, false },
+	{ "a router reduced it", 300, 10, false, true },
+	{ "it stays known", 1000, 10, false, true },
+};
 
-	txcp_start(&v, 10000, MSS);
-	v.rtt_us = 101000;
-	line.least_rtt_us = 49999;
-	txcp_ask(&v, 10, 1000000);
-	learn(&v, &line, 100000, MSS);
-	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 10000ULL, "it does not grow");
-	learn(&v, &line, -10000, MSS);
-	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 8990ULL, "it shrinks");
-	line.least_rtt_us = 50000;
-	learn(&v, &line, 100000, MSS);
-	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 19090ULL, "twice the minimum");
+static void route_test(struct kunit *test)
+{
+	struct txcp_vars v;
+	size_t i;
+
+	txcp_start(&v, 10 * MSS, MSS);
+	for (i = 0; i < ARRAY_SIZE(route_cases); i++) {
+		const struct route_case *c = &route_cases[i];
+
+		v.reno = c->reno;
+		txcp_receive(&v, c->feedback_bytes_ps, MSS);
+		txcp_ask(&v, c->pkts, 100);
+		txcp_end_asking(&v, true);
+		KUNIT_EXPECT_EQ_MSG(test, (bool)v.routed, c->want, "%s", c->what);
+	}
 }
 
 static const struct sending_case {
@@ -489,7 +529,7 @@ static struct kunit_case txcp_sender_cases[] = {
 	KUNIT_CASE(grant_test),
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(most_test),
-	KUNIT_CASE(queue_test),
+	KUNIT_CASE(route_test),
 	KUNIT_CASE(sending_test),
 	KUNIT_CASE(ramp_test),
 	KUNIT_CASE(idle_test),

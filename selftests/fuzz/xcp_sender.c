@@ -17,8 +17,10 @@ static struct txcp_line draw_line(const struct txcp_vars *v, u64 throughput_byte
 
 	FUZZ_CLAIM(line.desired_bytes_ps <= line.limit_bytes_ps);
 	FUZZ_CLAIM(app_bytes_ps == U64_MAX || line.desired_bytes_ps <= app_bytes_ps);
-	FUZZ_CLAIM(line.known || !throughput_bytes_ps ||
-		   line.desired_bytes_ps <= throughput_bytes_ps * XCP_GROWTH_MAX);
+	FUZZ_CLAIM(speed_bytes_ps || !throughput_bytes_ps ||
+		   line.desired_bytes_ps <= throughput_bytes_ps * XCP_ASK_MAX);
+	line.acked_bytes = fuzz_u64() >> 16;
+	line.start_bytes = fuzz_u64() >> 16;
 	line.least_rtt_us = fuzz_flag() ? fuzz_range(1, XCP_RTT_MAX_US) : 0;
 	return line;
 }
@@ -60,26 +62,33 @@ static void check_grant(const struct txcp_vars *v, s64 feedback_bytes_ps)
 		   granted_bytes_ps == min_t(u64, feedback_bytes_ps, asked_bytes_ps));
 }
 
+/* The window grew: a queue of the minimum RTT halves the bound, and a router drains its own. */
+static void check_queue(const struct txcp_vars *v, u64 half, u32 least_rtt_us)
+{
+	if (v->routed)
+		FUZZ_CLAIM(v->rtt_us <= 2ULL * least_rtt_us + XCP_QUEUE_MAX_US);
+	else
+		FUZZ_CLAIM(v->rtt_us < 2ULL * least_rtt_us || v->wnd <= half);
+}
+
 static void feed_back(struct txcp_vars *v, u32 mss_bytes)
 {
 	const s64 feedback_bytes_ps = (s64)fuzz_u64();
 	const struct txcp_line line = draw_line(v, 0);
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
-	/*
-	 * Two round trips of the desired rate, or a multiple of the window at the start of the
-	 * round
-	 */
-	const u64 most = line.known ?
-		min((__uint128_t)min(line.desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) * v->rtt_us *
-		    XCP_LINE_RTTS / XCP_US_PER_S, (__uint128_t)XCP_WND_MAX_BYTES) << XCP_WND_SHIFT :
-		min((__uint128_t)v->round_wnd * XCP_GROWTH_MAX, (__uint128_t)WND_MAX);
+	/* Two round trips of the desired rate, and slow start */
+	const u64 most = min3((__uint128_t)min(line.desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) *
+			      v->rtt_us * XCP_LINE_RTTS / XCP_US_PER_S,
+			      (__uint128_t)XCP_WND_MAX_BYTES,
+			      (__uint128_t)max((v->round_wnd >> XCP_WND_SHIFT) + line.acked_bytes,
+					       line.start_bytes)) << XCP_WND_SHIFT;
 
 	check_grant(v, feedback_bytes_ps);
 	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
 		txcp_bound_growth(v, &line, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
-	FUZZ_CLAIM(v->wnd <= wnd || !line.least_rtt_us ||
-		   v->rtt_us <= 2ULL * line.least_rtt_us + XCP_QUEUE_MAX_US);
+	if (line.least_rtt_us && v->wnd > max(wnd, floor))
+		check_queue(v, most / 2, line.least_rtt_us);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }

@@ -94,10 +94,8 @@ def obeys(tun, version):
     before = counts("xcp")["in_excess"]
     for n, (feedback, want) in enumerate(FEEDBACK):
         sender = Sender(tun, version, 53010 + n)
-        # TCP regards the first packets of a connection as application-limited.
+        # TCP calls the first packets of a connection application-limited, but more data waits.
         sender.ask(40)
-        sender.answer()
-        sender.read()
         sender.answer(feedback)
         offer = sender.read()
         tap.claim(f"IPv{version}: feedback of {feedback} bytes/s: a window of {want} bytes",
@@ -124,9 +122,9 @@ def lies(tun, version):
     sender.close()
 
 
-# RTTs without feedback, and the window afterwards: two segments were sent while feedback arrived,
-# (11960 + 1960) / 2; then the window is halved, down to the initial window.
-SILENCE = ((0, 6960), (1, 3480), (20, 2 * MSS))
+# RTTs without data, and the window afterwards: two segments filled the window until feedback raised
+# it to 11960 bytes; then it is halved, down to the initial window.
+SILENCE = ((0, 11960), (1, 5980), (20, 2 * MSS))
 
 
 def silence(tun, version):

@@ -4,9 +4,10 @@
 
     sender --va [xcp]========vb-- receiver
 
-The port has 10 Mbyte/s and was idle, so 0.4 of that is available, for one packet time of
-max_interval, 1 s. A frame of 1000 bytes from a flow of 10 bytes/ms uses 100 ms of that, so it gets
-400000 bytes/s. Sending takes no virtual time, so all frames are in one control interval.
+The port has 10 Mbyte/s and was idle, so 0.4 of that is available, for the packet times of four
+flows; a min_interval of 250 ms makes them 1 s. A frame of 1000 bytes from a flow of 10 bytes/ms
+uses 100 ms of that, so it gets 400000 bytes/s. Sending takes no virtual time, so all frames are in
+one control interval.
 """
 import json
 import os
@@ -45,7 +46,8 @@ def fill(head, used):
     return head + bytes(i & 0xff for i in range(LEN - used - len(head)))
 
 
-ROOT = f"root handle 10: xcp rate {RATE * 8}bit"
+PORT = f"root handle 10: xcp rate {RATE * 8}bit"
+ROOT = f"{PORT} min_interval 250ms"
 COUNTERS = ("standard", "minimal", "micro", "unknown", "other", "e2e_limited", "flagged",
             "bounded", "reduced", "unwritable")
 
@@ -187,7 +189,7 @@ def share_of_the_limited(wire):
 
 def one_packet_weighs_one_flow(wire):
     """A packet of 1 s (LEN / 1 byte/ms) is counted; the mean RTT is at most twice that over bytes."""
-    wire.qdisc(ROOT)
+    wire.qdisc(PORT)
     wire.put(frame(*V4(header(rtt=20000))))
     time.sleep(0.0025)
     expect_stats(wire, micro=1, reduced=1)
@@ -205,7 +207,7 @@ def one_packet_weighs_one_flow(wire):
 
 def forged_interval_ends(wire):
     """A lone forged packet makes an interval of 1 s; others' bytes of min_interval end it."""
-    wire.qdisc(ROOT)
+    wire.qdisc(PORT)
     wire.put(frame(*V4(header(rtt=0xffffffff, throughput=1))))
     time.sleep(0.0025)
     expect(wire.stats()["interval_ns"], 1000000000, "interval")
@@ -222,7 +224,7 @@ def forged_interval_ends(wire):
 
 def intervals_end_and_stop(wire):
     """The interval ends 1 ms after the first packet, its RTT. On an idle port, both timers stop."""
-    wire.qdisc(ROOT)
+    wire.qdisc(PORT)
     wire.put(frame(*V4(header(rtt=20000))))
     time.sleep(0.0025)
     shown = wire.stats()
@@ -249,7 +251,7 @@ PORTS = 100
 
 def held_queue_rests(wire):
     """Around a child that holds its packets for hours, both timers stop within 16 periods."""
-    wire.qdisc(f"{ROOT} min_interval 10us max_interval 10us allowed_queue 10us", HELD)
+    wire.qdisc(f"{PORT} min_interval 10us max_interval 10us allowed_queue 10us", HELD)
 
     def put():
         for _ in range(8):
@@ -269,7 +271,7 @@ def held_queue_rests(wire):
 def periods_of(wire, wait, more=""):
     """8 packets are held for a time, then one more arrives. Return the port's values at each half
     interval of 100 ms."""
-    wire.qdisc(f"{ROOT} min_interval 100ms max_interval 100ms allowed_queue 100ms {more}", HELD)
+    wire.qdisc(f"{PORT} min_interval 100ms max_interval 100ms allowed_queue 100ms {more}", HELD)
     for _ in range(9):
         wire.put(frame(*V4(header(rtt=100000, delta=0))))
     time.sleep(wait)
@@ -299,7 +301,7 @@ def time_goes_on_while_timers_rest(wire):
 
 def departures_end_the_rest(wire):
     """One frame per second, intervals of 10 ms: values follow departures; timers rest between."""
-    wire.qdisc(f"{ROOT} min_interval 10ms max_interval 10ms allowed_queue 10ms",
+    wire.qdisc(f"{PORT} min_interval 10ms max_interval 10ms allowed_queue 10ms",
                "parent 10:1 handle 20: tbf rate 8kbit burst 1000 limit 100000")
     for _ in range(12):
         wire.put(frame(*V4(header(rtt=10000, delta=0))))
@@ -353,7 +355,7 @@ def hundred_ports_rest(_wire):
     two timers each, a millisecond apart, until 16 periods after the last packet.
     """
     sent_ns, first, second = frames.expiries_of_ports(
-        PORTS, (f"{ROOT} min_interval 1ms max_interval 1ms allowed_queue 1ms", HELD),
+        PORTS, (f"{PORT} min_interval 1ms max_interval 1ms allowed_queue 1ms", HELD),
         frame(*V4(header(rtt=1000, delta=0))), 8, TIMERS)
     assert 32 * PORTS <= len(first) <= 40 * PORTS, f"{len(first)} expiries after one burst"
     most = frames.most_in_1_ms(first)
@@ -509,7 +511,7 @@ def share_of_one_alone(wire):
 
 def share_counts_xcp_only(wire):
     """With `share`, the input counts XCP only: 10 of 20 frames in the first interval of 1 ms."""
-    wire.qdisc(f"{ROOT} share")
+    wire.qdisc(f"{PORT} share")
     for _ in range(10):
         wire.put(frame(*V4(header(rtt=1000))))
         wire.put(PLAIN)

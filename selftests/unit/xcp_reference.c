@@ -3,7 +3,7 @@
  * Test of XCP's router against the draft in double precision. The reference is lines 1 to 36
  * of the draft's pseudo-code, in seconds and bytes/s, with the deviations that xcp_router.h
  * lists: the feedback of a packet is bounded by the pool, sums of an interval are divided by
- * its real length, an interval without XCP traffic counts one packet time of MAX_INTERVAL, and
+ * its real length, an interval without XCP traffic counts four mean RTTs, and
  * a rate saturates at 2^45 bytes/s.
  *
  * Each port has a random capacity (10 kbit/s to 1.6 Tbit/s), flows of random RTT (1 us
@@ -92,7 +92,7 @@ static void reference_interval(struct reference *r, double elapsed)
 	if (r->sum_inv_throughput > 0)
 		r->cp = r->residue_pos_fbk / r->sum_inv_throughput;
 	else
-		r->cp = r->residue_pos_fbk / r->max_interval;
+		r->cp = r->residue_pos_fbk / (4 * rtt);
 	if (r->input_traffic > 0)
 		r->cn = r->residue_neg_fbk / r->input_traffic;
 	else

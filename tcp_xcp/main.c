@@ -408,7 +408,7 @@ static void txcp_lost(struct sock *sk, u8 new_state)
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
-	txcp_begin_reno(&xs->v);
+	txcp_begin_reno(&xs->v, new_state > TCP_CA_CWR, tcp_min_rtt(tcp_sk(sk)));
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
 }
 

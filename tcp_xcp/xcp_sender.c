@@ -17,15 +17,16 @@
  * throughput below 2^40 bytes/s (8.8 Tbit/s). Values from the network are clamped to these ranges.
  *
  * Deviations:
- * - Feedback raises the window no faster than slow start would: a path may have ports that do not
- *   take part. Until a router has reduced demands, it raises it to less the longer the RTT is, and
- *   no more at twice the minimum: nobody else controls that queue. Later the RTT may be longer by
- *   XCP_QUEUE_MAX_US, since a router of XCP drains its queue in a few round trips.
+ * - Feedback raises the window no faster than slow start would, and to less the longer the RTT is:
+ *   no more at twice the minimum, where a port that does not take part has a queue. If a router has
+ *   reduced demands, the minimum counts with XCP_QUEUE_MAX_US: it drains its own queue in a few
+ *   round trips.
  * - Section 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms, an
  *   error by a factor of 10^6. The code computes feedback * RTT.
  * - Section 4.1's "more restrictive over a round trip": both windows start a round with the same
  *   value, one follows the feedback, the other the end-to-end control. XCP resumes when the
- *   feedback's window is the smaller one at the end of the round.
+ *   feedback's window is the smaller one at the end of the round, or at once if the loss was
+ *   chance: a router reduces demands, and the RTT shows no queue of another port.
  * - The peer returns the feedback and may lie. The sum of all positive feedback is limited to the
  *   demands that were sent and not granted yet, and the window to XCP_LINE_RTTS round trips of the
  *   desired throughput. A sender that does not know its device's rate asks for at most
@@ -222,16 +223,15 @@ void txcp_end_asking(struct txcp_vars *v, bool received)
 static u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line)
 {
 	const u64 desired_bytes_ps = min(line->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
+	const u32 least_rtt_us = line->least_rtt_us + (v->routed ? XCP_QUEUE_MAX_US : 0);
 	/* 2^40 * 2^24 stays below 2^64, since both factors do; 2^64 / 10^6 * 2 < 2^46 */
 	u64 bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_LINE_RTTS;
 
 	/* 2^44 + 2^48 */
 	bytes = min3(bytes, XCP_WND_MAX_BYTES,
 		     max((v->round_wnd >> XCP_WND_SHIFT) + line->acked_bytes, line->start_bytes));
-	if (!v->routed && v->rtt_us > line->least_rtt_us && line->least_rtt_us)
-		bytes = mul_u64_u32_div(bytes, line->least_rtt_us, v->rtt_us);
-	else if (line->least_rtt_us && v->rtt_us > 2ULL * line->least_rtt_us + XCP_QUEUE_MAX_US)
-		bytes = 0;
+	if (line->least_rtt_us && v->rtt_us > least_rtt_us)
+		bytes = mul_u64_u32_div(bytes, least_rtt_us, v->rtt_us);
 	return bytes << XCP_WND_SHIFT;
 }
 
@@ -307,10 +307,11 @@ void txcp_age_idle(struct txcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_byt
 	txcp_wnd_set(v, max_t(u64, v->wnd >> min_t(u64, rounds, 63), floor), mss_bytes);
 }
 
-void txcp_begin_reno(struct txcp_vars *v)
+void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 least_rtt_us)
 {
 	v->reno = true;
 	v->reno_round_ended = false;
+	v->chance = lost && v->routed && v->rtt_us <= least_rtt_us + (least_rtt_us >> 2);
 }
 
 bool txcp_reno_over(struct txcp_vars *v, enum txcp_loss loss, bool recovered, u64 reno_bytes,
@@ -325,7 +326,7 @@ bool txcp_reno_over(struct txcp_vars *v, enum txcp_loss loss, bool recovered, u6
 		return true;
 	}
 	txcp_wnd_set(v, min(reno_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
-	if (recovered && whole && loss == XCP_LOSS_ROUND)
+	if (recovered && whole && (loss == XCP_LOSS_ROUND || (loss && v->chance)))
 		v->reno = false;
 	return !v->reno;
 }

@@ -39,7 +39,7 @@
  * @XCP_LOSS_RENO: Reno for the rest of the connection, as the draft says
  * @XCP_LOSS_ROUND: Reno for one round trip
  * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the more restrictive limit for a whole
- *	round trip
+ *	round trip; for one round trip if the loss was chance
  */
 enum txcp_loss {
 	XCP_LOSS_RENO,
@@ -63,6 +63,7 @@ enum txcp_loss {
  * @due_bits: fls64() of @asked_before_bytes_ps at the start of the round
  * @reno: the end-to-end control determines the window
  * @reno_round_ended: a round has ended since the end-to-end control took over
+ * @chance: the loss did not come from a queue
  * @received: feedback was received in this round
  * @app_limited: the application or the receiver limited the sender in this round
  * @limited: the last complete round did not fill its window
@@ -80,6 +81,7 @@ struct txcp_vars {
 	u8 due_bits;
 	u8 reno : 1;
 	u8 reno_round_ended : 1;
+	u8 chance : 1;
 	u8 received : 1;
 	u8 app_limited : 1;
 	u8 limited : 1;
@@ -222,6 +224,7 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
 /**
  * txcp_end_asking() - end a round: age the demands that were not granted
  * @v: the state
+ * @chance: the loss did not come from a queue
  * @received: feedback was received in the round
  *
  * Packets of the round before are answered or lost by now; half of their demands still count,
@@ -277,8 +280,13 @@ void txcp_age_idle(struct txcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_byt
 /**
  * txcp_begin_reno() - let the end-to-end control take over after a loss or a mark (3.1.3.2)
  * @v: the state
+ * @lost: a packet was lost; false: a mark
+ * @least_rtt_us: minimum RTT of the connection, microseconds
+ *
+ * A loss is chance if a router of XCP limits the sender and the RTT is within a quarter of its
+ * minimum: no port has a queue that could drop packets.
  */
-void txcp_begin_reno(struct txcp_vars *v);
+void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 least_rtt_us);
 
 /**
  * txcp_gives_up() - at the end of a Reno round: stay with Reno for good?

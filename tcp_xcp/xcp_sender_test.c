@@ -226,10 +226,10 @@ static const struct lie_case {
 	  200, false, 4000 },
 	{ "a router that reduced demands drains it",
 	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
-	  1200, true, 8000 },
-	{ "but not one of more than the minimum and 1 ms",
+	  1100, true, 8000 },
+	{ "but not one of more than the minimum and twice 1 ms",
 	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
-	  1201, true, 4000 },
+	  2200, true, 4000 },
 	{ "no minimum RTT is known",
 	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000 }, 1201, false, 8000 },
 };
@@ -454,14 +454,22 @@ static const struct loss_case {
 	bool recovered;
 	s64 feedback_bytes_ps[3];
 	int want_round;		/* round after which XCP takes over again; 0: none */
+	bool routed, marked;
+	u32 least_rtt_us;	/* of an RTT of 10 ms */
 } loss_cases[] = {
-	{ "as drafted: for ever", XCP_LOSS_RENO, true, { -100000, -100000, -100000 }, 0 },
-	{ "one whole round", XCP_LOSS_ROUND, true, { 0, 0, 0 }, 2 },
-	{ "not while a loss is repaired", XCP_LOSS_ROUND, false, { 0, 0, 0 }, 0 },
-	{ "tighter in the second", XCP_LOSS_TIGHTER, true, { 0, -100000, 0 }, 2 },
-	{ "a part of a round does not count", XCP_LOSS_TIGHTER, true, { -100000, 0, 0 }, 0 },
-	{ "tighter in the third", XCP_LOSS_TIGHTER, true, { 0, 100000, -100000 }, 3 },
-	{ "never tighter", XCP_LOSS_TIGHTER, true, { 0, 0, 100000 }, 0 },
+	{ "as drafted: for ever", XCP_LOSS_RENO, true, { -100000, -100000, -100000 }, 0, false, false, 0 },
+	{ "one whole round", XCP_LOSS_ROUND, true, { 0, 0, 0 }, 2, false, false, 0 },
+	{ "not while a loss is repaired", XCP_LOSS_ROUND, false, { 0, 0, 0 }, 0, false, false, 0 },
+	{ "tighter in the second", XCP_LOSS_TIGHTER, true, { 0, -100000, 0 }, 2, false, false, 0 },
+	{ "a part of a round does not count", XCP_LOSS_TIGHTER, true, { -100000, 0, 0 }, 0, false, false, 0 },
+	{ "tighter in the third", XCP_LOSS_TIGHTER, true, { 0, 100000, -100000 }, 3, false, false, 0 },
+	{ "never tighter", XCP_LOSS_TIGHTER, true, { 0, 0, 100000 }, 0, false, false, 0 },
+	{ "by chance: one whole round", XCP_LOSS_TIGHTER, true, { 0, 0, 0 }, 2, true, false, 8000 },
+	{ "a queue of more than a quarter", XCP_LOSS_TIGHTER, true, { 0, 0, 0 }, 0, true, false,
+	  7999 },
+	{ "a path without a router", XCP_LOSS_TIGHTER, true, { 0, 0, 0 }, 0, false, false, 8000 },
+	{ "a mark is no chance", XCP_LOSS_TIGHTER, true, { 0, 0, 0 }, 0, true, true, 8000 },
+	{ "by chance, as drafted", XCP_LOSS_RENO, true, { 0, 0, 0 }, 0, true, false, 8000 },
 };
 
 static void loss_test(struct kunit *test)
@@ -475,7 +483,8 @@ static void loss_test(struct kunit *test)
 
 		txcp_start(&v, 10 * MSS, MSS);
 		v.rtt_us = 10000;
-		txcp_begin_reno(&v);
+		v.routed = c->routed;
+		txcp_begin_reno(&v, !c->marked, c->least_rtt_us);
 		for (over = 0, round = 1; round <= 3 && !over; round++) {
 			txcp_apply_feedback(&v, c->feedback_bytes_ps[round - 1], MSS);
 			if (txcp_reno_over(&v, c->loss, c->recovered, 10 * MSS, MSS))
@@ -513,7 +522,7 @@ static void give_up_test(struct kunit *test)
 		struct txcp_vars v;
 
 		txcp_start(&v, 10 * MSS, MSS);
-		txcp_begin_reno(&v);
+		txcp_begin_reno(&v, true, 0);
 		for (round = 0; round < c->rounds; round++)
 			txcp_reno_over(&v, XCP_LOSS_RENO, true, 10 * MSS, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, txcp_gives_up(&v, c->loss, c->recovered, c->asked),

@@ -62,13 +62,12 @@ static void check_grant(const struct txcp_vars *v, s64 feedback_bytes_ps)
 		   granted_bytes_ps == min_t(u64, feedback_bytes_ps, asked_bytes_ps));
 }
 
-/* The window grew: a queue of the minimum RTT halves the bound, and a router drains its own. */
+/* The window grew: a queue of the minimum RTT halves the bound; a router drains 1 ms by itself. */
 static void check_queue(const struct txcp_vars *v, u64 half, u32 least_rtt_us)
 {
-	if (v->routed)
-		FUZZ_CLAIM(v->rtt_us <= 2ULL * least_rtt_us + XCP_QUEUE_MAX_US);
-	else
-		FUZZ_CLAIM(v->rtt_us < 2ULL * least_rtt_us || v->wnd <= half);
+	const u64 allowed_us = v->routed ? XCP_QUEUE_MAX_US : 0;
+
+	FUZZ_CLAIM(v->rtt_us < 2 * (least_rtt_us + allowed_us) || v->wnd <= half);
 }
 
 static void feed_back(struct txcp_vars *v, u32 mss_bytes)
@@ -146,7 +145,7 @@ static void step(struct txcp_vars *v, u32 mss_bytes)
 		txcp_age_idle(v, fuzz_u32(), fuzz_range(1, XCP_INIT_PKTS * U16_MAX), mss_bytes);
 		break;
 	case 3:
-		txcp_begin_reno(v);
+		txcp_begin_reno(v, fuzz_flag(), fuzz_range(1, XCP_RTT_MAX_US));
 		break;
 	case 4:
 		v->in_flight_pkts = fuzz_u32();

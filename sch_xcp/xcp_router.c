@@ -106,6 +106,7 @@ static s64 sxcp_aggregate_feedback_q16(const struct sxcp_vars *v, const struct s
 				       const struct sxcp_others *o)
 {
 	const s64 capacity_q16 = (s64)p->capacity_bytes_ps << XCP_RATE_SHIFT;
+
 	return sxcp_gain_times(capacity_q16 - v->input_bw_q16, p->alpha_q32) -
 	       sxcp_gain_times(sxcp_rate_q16(sxcp_standing_bytes(v) + o->queue_bytes,
 					     sxcp_rtt_time(v, p)),

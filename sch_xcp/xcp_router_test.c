@@ -597,7 +597,7 @@ static void queue_test(struct kunit *test)
 
 /*
  * Nobody was counted, so four flows share the pool of 4 Mbyte/s: a packet time of 1 ms is a quarter
- * of four min_interval. Then the mean RTT, 80 ms, is known: 32 ms are a tenth of four.
+ * of four min_interval. Then the mean RTT, 80 ms, is known: 32 ms are 10 % of four.
  */
 static void start_test(struct kunit *test)
 {

@@ -203,7 +203,7 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps)
 
 void txcp_end_asking(struct txcp_vars *v, bool received)
 {
-	/* Half and more of the demands of the round before were not granted: a router reduced them. */
+	/* Half of the last round's demands or more were not granted: a router reduced them. */
 	if (received && !v->reno && v->due_bits && fls64(v->asked_before_bytes_ps) >= v->due_bits)
 		v->routed = true;
 	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> received) + v->asked_bytes_ps,

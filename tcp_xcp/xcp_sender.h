@@ -224,7 +224,6 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
 /**
  * txcp_end_asking() - end a round: age the demands that were not granted
  * @v: the state
- * @chance: the loss did not come from a queue
  * @received: feedback was received in the round
  *
  * Packets of the round before are answered or lost by now; half of their demands still count,

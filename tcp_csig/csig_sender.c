@@ -81,8 +81,6 @@
 /* 1/8: from 8 packets on, growth is the same at any delay up to the target. */
 #define TCSIG_NEAR_PKTS		8U
 #define TCSIG_NEAR_SHIFT	3
-/* 1/16: a smaller window is cut like one of 1/16 packet. */
-#define TCSIG_CUT_MIN		(TCSIG_ONE >> 4)
 /* 1/64 of the time between two packets, at most four targets. */
 #define TCSIG_PERIOD_SHIFT	6
 #define TCSIG_PERIOD_TARGETS	4U
@@ -163,7 +161,7 @@ static u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
 
 	if (cw < TCSIG_ONE)
-		less = less * max(cw, TCSIG_CUT_MIN) >> TCSIG_SHIFT;
+		less = less * cw >> TCSIG_SHIFT;
 	/* 2^44 * 2^2 */
 	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
 		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,

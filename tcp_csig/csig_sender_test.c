@@ -32,7 +32,7 @@ static const struct cut_case {
 	{ "10 % above: 1/2 * 1/11", 22 * ONE, 500000, 11000, 21 * ONE, 0 },
 	{ "no delay takes more than beta", 8 * ONE, 500000, U64_MAX, 4 * ONE + 1, 0 },
 	{ "half a packet: half of beta, 1/4 * 10/20", HALF, 500000, 20000, HALF / 8 * 7, 0 },
-	{ "less than 1/16: 1/16 of beta", ONE / 32, 500000, 20000, ONE / 32 / 64 * 63, 0 },
+	{ "1/32: 1/32 of beta", ONE / 32, 500000, 20000, ONE / 32 / 128 * 127, 0 },
 	{ "the least window", ONE / 64, 1000000, 1000000, ONE / 64, 0 },
 	{ "a long RTT: three times 10 of 200 us", 8 * ONE, 500000, 20000, 8 * ONE - 24 * ONE / 20,
 	  200000 },

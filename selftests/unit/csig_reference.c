@@ -76,7 +76,7 @@ static double cut_to(const struct reference *r, double delay)
 	if (delay <= r->target)
 		return fmax(r->begun, WND_MIN);
 	if (r->begun < 1)
-		md *= fmax(r->begun, 1 / 16.0);
+		md *= r->begun;
 	if (r->long_rtt)
 		md = fmin(md, 3 * (delay - r->target) / r->long_rtt);
 	return fmax((1 - md) * r->begun, WND_MIN);

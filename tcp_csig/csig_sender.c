@@ -7,9 +7,8 @@
  *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
  *				at most once a round trip; beta cwnd below one packet
  *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
- *				g = ai, or ai (2 cwnd + 1) / 32 where that is less, and
- *				cwnd^2 times that below one packet; below 8 packets g
- *				shrinks as max(PD) comes near the target
+ *				g = ai, or ai cwnd / 16 where that is less, and
+ *				cwnd^2 times that below one packet
  *	target			what is set, and up to 1/16 of the time between two packets of the
  *				flow
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): a flow's share of the free
@@ -38,7 +37,7 @@
  * packets once in 2 / cwnd round trips. The port's queue is the integral of what all flows send,
  * and a flow receives feedback once in such a period. This has three consequences:
  * - A step must be small, or the queue oscillates: with a window w below one packet, a cut takes w
- *   times beta of the excess. Growth falls with w too, and towards the target.
+ *   times beta of the excess. Growth falls with w too.
  * - The period must hardly follow the queue: this would be a second loop around the same delay,
  *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
  *   has with a queue of the target, plus 1/8 of the queue beyond the target.
@@ -76,11 +75,8 @@
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-/* 1/32: (2 cwnd + 1) / 32 of ai is added, as long as this is less than ai. */
-#define TCSIG_GROW_SHIFT	5
-/* 1/8: from 8 packets on, growth is the same at any delay up to the target. */
-#define TCSIG_NEAR_PKTS		8U
-#define TCSIG_NEAR_SHIFT	3
+/* 1/16: cwnd / 16 of ai is added, as long as this is less than ai. */
+#define TCSIG_GROW_SHIFT	4
 /* 1/64 of the time between two packets, at most four targets. */
 #define TCSIG_PERIOD_SHIFT	6
 #define TCSIG_PERIOD_TARGETS	4U
@@ -258,32 +254,21 @@ u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns)
 	return rtt_ns > target_ns * TCSIG_LONG_TARGETS ? rtt_ns : 0;
 }
 
-/* Share of its growth that a small window gets, << TCSIG_SHIFT: less near the target. */
-static u64 tcsig_room(u64 cw, const struct tcsig_params *p, u64 delay_ns)
-{
-	/* 2^33 * 2^24 */
-	const u64 below = (p->target_ns - min(delay_ns, p->target_ns)) << TCSIG_SHIFT;
-
-	return min(div64_u64(below, p->target_ns) + (cw >> TCSIG_NEAR_SHIFT), TCSIG_ONE);
-}
-
 /**
  * tcsig_add() - additive increase
  * @cw: the window << TCSIG_SHIFT
  * @p: parameters
- * @delay_ns: at most the target
  * @n_pkts: packets acknowledged, at most TCSIG_ACK_MAX_PKTS
  *
  * Return: the larger window, at most TCSIG_WND_MAX.
  */
-static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_pkts)
+static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
 {
 	/* 2^24 * 10^2 * 2^15 < 2^46 */
 	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
 	/* 2^39 * 2^8; the second is below it for windows of up to 16 packets, or 16 times that */
 	const u64 part = min3(all * p->gain >> TCSIG_GAIN_SHIFT, TCSIG_ADD_MAX,
-			      mul_u64_u64_shr(all, 2 * cw + TCSIG_ONE,
-					      TCSIG_SHIFT + TCSIG_GROW_SHIFT));
+			      mul_u64_u64_shr(all, cw, TCSIG_SHIFT + TCSIG_GROW_SHIFT));
 	u64 more;
 
 	/* 2^39 * 2^24 = 2^63 */
@@ -291,8 +276,6 @@ static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u64 delay_ns, u32 n_p
 		more = div64_u64(part << TCSIG_SHIFT, cw);
 	else
 		more = mul_u64_u64_shr(part, cw, TCSIG_SHIFT);
-	if (cw < TCSIG_NEAR_PKTS * TCSIG_ONE)
-		more = mul_u64_u64_shr(more, tcsig_room(cw, p, delay_ns), TCSIG_SHIFT);
 	return min(cw + more, TCSIG_WND_MAX);
 }
 
@@ -465,8 +448,7 @@ static void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
 	if (v->stage == TCSIG_SEEK)
 		tcsig_double(v, a, min(v->ssthresh, TCSIG_WND_MAX));
 	else if (v->stage == TCSIG_STEADY)
-		v->cw = tcsig_add(v->cw, p, v->delay_ns,
-				  min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
+		v->cw = tcsig_add(v->cw, p, min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
 	else if (v->proven && v->delay_ns <= p->target_ns / 2)
 		tcsig_double(v, a, v->goal);
 }

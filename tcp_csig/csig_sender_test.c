@@ -149,19 +149,14 @@ static void least_test(struct kunit *test)
 static const struct add_case {
 	const char *what;
 	u64 cw;
-	u64 delay_ns;
 	u32 n_pkts;
 	u64 want;
 } add_cases[] = {
-	{ "16 packets: 2 / 16", 16 * ONE, 10000, 2, 16 * ONE + ONE / 8 },
-	{ "8: 17/32 of 2 / 8", 8 * ONE, 10000, 2, 8 * ONE + ONE * 17 / 128 },
-	{ "4, no delay: 9/32 of 2 / 4", 4 * ONE, 0, 2, 4 * ONE + ONE * 9 / 64 },
-	{ "the target: half of that", 4 * ONE, 10000, 2, 4 * ONE + ONE * 9 / 128 },
-	{ "one packet, no delay: 3/32", ONE, 0, 1, ONE + ONE * 3 / 32 },
-	{ "half a packet: 1/2 2/32 each", HALF, 0, 2, HALF + ONE / 16 },
-	{ "half the target: 1/2 + 1/16 of that", HALF, 5000, 2, HALF + ONE * 9 / 256 },
-	{ "the target: 1/16", HALF, 10000, 2, HALF + ONE / 256 },
-	{ "no more", TCSIG_WND_MAX, 0, 1, TCSIG_WND_MAX },
+	{ "16 packets: 2 / 16", 16 * ONE, 2, 16 * ONE + ONE / 8 },
+	{ "8: half of 2 / 8", 8 * ONE, 2, 8 * ONE + ONE / 8 },
+	{ "one packet: 1/16", ONE, 1, ONE + ONE / 16 },
+	{ "half a packet: 1/2 1/32 each", HALF, 2, HALF + ONE / 32 },
+	{ "no more", TCSIG_WND_MAX, 1, TCSIG_WND_MAX },
 };
 
 static void add_test(struct kunit *test)
@@ -172,19 +167,18 @@ static void add_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(add_cases); i++) {
 		const struct add_case *c = &add_cases[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, tcsig_add(c->cw, &p, c->delay_ns, c->n_pkts), c->want,
-				    "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, tcsig_add(c->cw, &p, c->n_pkts), c->want, "%s", c->what);
 	}
 	p = params;
 	p.gain = 4 * TCSIG_GAIN_ONE;
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(16 * ONE, &p, 0, 1), 16 * ONE + ONE * 33 / 512,
-			    "four times, but 33/32 are less");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(128 * ONE, &p, 0, 1), 128 * ONE + ONE / 32,
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(16 * ONE, &p, 1), 16 * ONE + ONE / 16,
+			    "four times, but one is less");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(128 * ONE, &p, 1), 128 * ONE + ONE / 32,
 			    "4 / 128");
 	p = params;
 	p.ai = hop_wnd_of_ppm(100000000);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 0, 1), 101 * ONE, "ai 100: 100 / 100");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(32 * ONE, &p, 0, TCSIG_ACK_MAX_PKTS), 1056 * ONE,
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 1), 101 * ONE, "ai 100: 100 / 100");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(32 * ONE, &p, TCSIG_ACK_MAX_PKTS), 1056 * ONE,
 			    "no ACK adds more");
 }
 

@@ -7,7 +7,7 @@
  *
  * Claims, after every event:
  *	from the same state, |cw / 2^24 - exact| <= 24 * 2^-24 (two roundings, eight times as much
- *	if min(ABW/C) multiplies), plus 2^-20 of the increase without a queue, plus
+ *	if min(ABW/C) multiplies), plus 2^-20 of the increase, plus
  *	10^-15 of cw for the rounding of doubles
  *	the stages are equal
  *	1/64 <= cw <= 2^20, and the pace is at least 1 byte/s
@@ -110,18 +110,13 @@ static void doubled(struct reference *r, double n, double limit)
 		r->stage = "steady";
 }
 
-/* The increase by an ACK far below the target delay; @all: ai times the acknowledged packets. */
+/* The increase by an ACK, @all: ai times the acknowledged packets. */
 static double part(const struct reference *r, double all)
 {
 	double part;
 
-	part = fmin(fmin(all * r->gain, 32768), all * (2 * r->cw + 1) / 32);
+	part = fmin(fmin(all * r->gain, 32768), all * r->cw / 16);
 	return r->cw < 1 ? part * r->cw * r->cw : part;
-}
-
-static double room(const struct reference *r)
-{
-	return r->cw < 8 ? fmin(1 - r->delay / r->target + r->cw / 8, 1) : 1;
 }
 
 static void grown(struct reference *r, const struct tcsig_ack *a)
@@ -144,7 +139,7 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
 		r->added = part(r, fmin(r->ai * n, 32768)) / r->cw;
-		r->cw = fmin(r->cw + r->added * room(r), WND_MAX);
+		r->cw = fmin(r->cw + r->added, WND_MAX);
 	}
 }
 

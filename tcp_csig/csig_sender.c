@@ -12,7 +12,8 @@
  *	target			what is set, and up to 1/16 of the time between two packets of the
  *				flow
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): a flow's share of the free
- *	and no queue stands	bandwidth is its share of the used bandwidth
+ *	and no queue stands	bandwidth is its share of the used bandwidth. It is the minimum
+ *				of a whole round and of the report that follows it
  *
  *	   min(ABW) is reported: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
@@ -28,8 +29,7 @@
  *
  * A cut applies to the window at the start of a round: later packets of the round may deepen it,
  * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
- * new round, since the packets of the next RTT do not reflect it yet. Bandwidth is measured over
- * intervals: after growth a whole round is skipped, for intervals of half an RTT.
+ * new round, since the packets of the next RTT do not reflect it yet.
  *
  * Fixed point: cw has 24 fractional bits; rounding is down.
  *
@@ -49,10 +49,9 @@
  *
  * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
  * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
- * and growth continues in the same round. A port's interval may be shorter than such a round, so
- * that min(ABW/C) multiplies by at most 8/7. From 64 targets on a later report of the round takes
- * the difference to the cut so far, not the growth since, and min(ABW/C) is the minimum of a whole
- * round: what flows with short RTTs leave for a moment is not free.
+ * and growth continues in the same round. From 64 targets on a later report of the round takes the
+ * difference to the cut so far, not the growth since. What flows with short RTTs leave for a moment
+ * is not free: min(ABW/C) is that of a whole round.
  *
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
@@ -60,7 +59,6 @@
  *   delay of one hop. Instead of the second, the period is used.
  * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
  *   targets on.
- * - min(ABW/C) multiplies by at most 8/7 in a long round trip: it is of one interval of a port.
  * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
  *   bandwidth. Transfers of one host to one peer know of each other, and divide it.
  * - The first cut: the draft does not define the initial window. With beta, a queue of n windows
@@ -104,14 +102,8 @@
 #define TCSIG_JUMP_PKTS		3U
 /* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
-/*
- * A long round by at most 8/7: a report is about the port's last interval, which may be shorter.
- */
-#define TCSIG_LONG_SHARE_PPM	125000U
-/* From an RTT of 64 targets on, min(ABW/C) is that of a round, and a cut keeps later growth. */
+/* From an RTT of 64 targets on, a cut keeps later growth. */
 #define TCSIG_FAR_TARGETS	64U
-/* No report of min(ABW/C). */
-#define TCSIG_NO_SHARE		U32_MAX
 /*
  * Maximum growth if the sender's device does not report its rate. 64 windows of ten packets per RTT
  * of 20 us are 390 Gbit/s.
@@ -279,6 +271,12 @@ static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
 	return min(cw + more, TCSIG_WND_MAX);
 }
 
+u32 tcsig_shares_note(struct tcsig_shares *s, u32 share_ppm)
+{
+	s->least_ppm = min(s->least_ppm, share_ppm);
+	return min(s->round_ppm, share_ppm);
+}
+
 void tcsig_shares_turn(struct tcsig_shares *s)
 {
 	if (s->least_ppm == TCSIG_NO_SHARE)
@@ -329,16 +327,9 @@ static bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	if (!a->acked_pkts || (s32)(a->prior_pkts - v->round_pkts) < 0)
 		return false;
-	if (v->grown)
-		v->wait_rounds = 1;
-	else if (v->wait_rounds)
-		v->wait_rounds--;
 	if (v->stage == TCSIG_JUMP && v->proven)
 		v->stage = TCSIG_STEADY;
-	if (v->stage == TCSIG_JUMP) {
-		v->proven = true;
-		v->wait_rounds = 1;
-	}
+	v->proven = v->stage == TCSIG_JUMP;
 	tcsig_begin_round(v, a->delivered_pkts);
 	return true;
 }
@@ -453,16 +444,6 @@ static void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
 		tcsig_double(v, a, v->goal);
 }
 
-/* Return: the part of a report of min(ABW/C) that may be used. */
-static u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack *a)
-{
-	if (!p->long_rtt_ns)
-		return a->share_ppm;
-	if (tcsig_is_far(p))
-		return min(a->share_ppm, a->round_share_ppm);
-	return min(a->share_ppm, TCSIG_LONG_SHARE_PPM);
-}
-
 /*
  * A port reports free capacity. If it has a queue it has none: its interval ended late, and bytes
  * of this one were counted in the next.
@@ -470,13 +451,12 @@ static u32 tcsig_share_ppm(const struct tcsig_params *p, const struct tcsig_ack 
 static void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_params *p,
 				const struct tcsig_ack *a)
 {
-	const u32 share_ppm = tcsig_share_ppm(p, a);
 	u64 want;
 
-	if (v->stage != TCSIG_STEADY || v->wait_rounds || share_ppm < TCSIG_SHARE_MIN_PPM ||
+	if (v->stage != TCSIG_STEADY || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
 	    v->delay_ns > p->target_ns / 2)
 		return;
-	want = tcsig_scale(v->grown ? v->ref : v->cw, share_ppm, a->free);
+	want = tcsig_scale(v->grown ? v->ref : v->cw, a->share_ppm, a->free);
 	if (want <= v->cw)
 		return;
 	if (!v->grown) {

@@ -39,6 +39,7 @@
 #define TCSIG_TARGET_MIN_NS		100U
 #define TCSIG_TARGET_MAX_NS		1000000000U
 #define TCSIG_NO_DELAY			U32_MAX
+#define TCSIG_NO_SHARE			U32_MAX
 #define TCSIG_BETA_PPM			500000U		/* 0.5 */
 #define TCSIG_AI			TCSIG_ONE	/* one packet */
 #define TCSIG_MOVE_MAX_ROUNDS		1000U
@@ -92,7 +93,6 @@ enum tcsig_stage {
  * @round_pkts: packets delivered at the start of the round
  * @jump_pkts: value of delivered packets from which the transfer may jump
  * @stage: enum tcsig_stage; dumps read it without the lock
- * @wait_rounds: number of rounds until bandwidths reflect the last growth
  * @cut: the window was cut in this round
  * @guess: the window that was cut was a guess
  * @grown: the window has grown by min(ABW/C) in this round
@@ -110,7 +110,6 @@ struct tcsig_vars {
 	u32 round_pkts;
 	u32 jump_pkts;
 	u8 stage;
-	u8 wait_rounds;
 	bool cut;
 	bool guess;
 	bool grown;
@@ -126,8 +125,7 @@ struct tcsig_vars {
  * @acked_pkts: packets that this ACK delivered
  * @delivered_pkts: packets that all ACKs have delivered so far, including this one
  * @prior_pkts: value of @delivered_pkts when the latest of them was sent
- * @share_ppm: min(ABW/C)
- * @round_share_ppm: tcsig_shares.round_ppm
+ * @share_ppm: tcsig_shares_note()
  * @sharers: number of this host's connections to the peer that seek, including this one
  * @has_free: @free is new
  * @has_delay: @delay_ns is new
@@ -143,7 +141,6 @@ struct tcsig_ack {
 	u32 delivered_pkts;
 	u32 prior_pkts;
 	u32 share_ppm;
-	u32 round_share_ppm;
 	u32 sharers;
 	bool has_free;
 	bool has_delay;
@@ -261,6 +258,18 @@ struct tcsig_shares {
 	u32 least_ppm;
 	u32 round_ppm;
 };
+
+/**
+ * tcsig_shares_note() - note a report of min(ABW/C)
+ * @s: the state
+ * @share_ppm: the report
+ *
+ * A port measures in intervals that may be longer or shorter than a round trip, and what other
+ * flows leave for a moment is not free: a whole round trip must have had it.
+ *
+ * Return: the share that the flow may use; 0: no round trip has ended yet.
+ */
+u32 tcsig_shares_note(struct tcsig_shares *s, u32 share_ppm);
 
 /* A round has ended. A small window has no report in some rounds. */
 void tcsig_shares_turn(struct tcsig_shares *s);

@@ -396,8 +396,8 @@ static const struct life_case {
 	{ "and more", 10, 123, 106, 5000, 0, 0, true, 66 * ONE + HALF, TCSIG_JUMP },
 	{ "17 are free: up to there", 50, 173, 107, -1, 17, 0, true, 83 * ONE + HALF,
 	  TCSIG_STEADY },
-	{ "min(ABW/C) does not know yet", 1, 174, 107, -1, 0, 500000, true,
-	  83 * ONE + HALF + 200924, TCSIG_STEADY },		/* 1 / 83.5 * 2^24 = 200924.6 */
+	{ "then by ai", 1, 174, 107, -1, 0, 0, true, 83 * ONE + HALF + 200924,
+	  TCSIG_STEADY },					/* 1 / 83.5 * 2^24 = 200924.6 */
 };
 
 static struct tcsig_ack ack_of(const struct life_case *c)
@@ -503,9 +503,7 @@ static const struct life_case share_cases[] = {
 	{ "a fifth is free: 5/4", 1, 301, 250, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
 	{ "the same again: no more", 1, 302, 251, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
 	{ "half: twice the 40", 1, 303, 252, 0, 200, 500000, true, 80 * ONE, TCSIG_STEADY },
-	{ "its own packets: the report is older", 1, 304, 301, 0, 200, 500000, true, 80 * ONE,
-	  TCSIG_STEADY },
-	{ "the next round knows of it", 1, 305, 304, 0, 200, 200000, true, 100 * ONE,
+	{ "its own packets: a new round", 1, 304, 301, 0, 200, 200000, true, 100 * ONE,
 	  TCSIG_STEADY },
 	{ "a packet more or less is nothing", 1, 340, 310, 0, 200, 19999, true, 100 * ONE,
 	  TCSIG_STEADY },
@@ -531,35 +529,22 @@ static void share_test(struct kunit *test)
 	}
 }
 
-/* From 64 targets on min(ABW/C) is the minimum of the last round. */
-static void long_share_test(struct kunit *test)
+/* min(ABW/C) is the minimum of the last round with a report and of the latest one. */
+static void shares_test(struct kunit *test)
 {
-	struct tcsig_params p = { .target_ns = 10000, .beta_ppm = 500000,
-				  .long_rtt_ns = 2000000 };
-	struct tcsig_ack a = { .free = 400 * ONE, .acked_pkts = 1, .delivered_pkts = 301,
-			       .prior_pkts = 250, .share_ppm = 500000, .has_share = true,
-			       .limited = true };
 	struct tcsig_shares shares = { .least_ppm = TCSIG_NO_SHARE };
-	struct tcsig_vars v;
 
-	tcsig_begin(&v, 40 * ONE, TCSIG_WND_MAX, 300);
-	v.stage = TCSIG_STEADY;
 	tcsig_shares_turn(&shares);
-	a.round_share_ppm = shares.round_ppm;
-	tcsig_receive(&v, &p, &a);
-	KUNIT_EXPECT_EQ_MSG(test, v.cw, 40 * ONE, "no whole round yet");
-	shares.least_ppm = 200000;
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_shares_note(&shares, 500000), 0U, "no whole round yet");
+	tcsig_shares_note(&shares, 200000);
+	tcsig_shares_note(&shares, 300000);
 	tcsig_shares_turn(&shares);
 	tcsig_shares_turn(&shares);
-	KUNIT_EXPECT_EQ_MSG(test, shares.round_ppm, 200000U, "a round without a report");
-	a.round_share_ppm = shares.round_ppm;
-	tcsig_receive(&v, &p, &a);
-	KUNIT_EXPECT_EQ_MSG(test, v.cw, 50 * ONE, "a fifth was free in all of the round");
-	tcsig_begin(&v, 49 * ONE, TCSIG_WND_MAX, 300);
-	v.stage = TCSIG_STEADY;
-	p.long_rtt_ns = 640000;
-	tcsig_receive(&v, &p, &a);
-	KUNIT_EXPECT_EQ_MSG(test, v.cw, 56 * ONE, "64 targets: 8/7 of 49");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_shares_note(&shares, 500000), 200000U,
+			    "a fifth was free in all of the round; the next one had no report");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_shares_note(&shares, 100000), 100000U, "it is less now");
+	tcsig_shares_turn(&shares);
+	KUNIT_EXPECT_EQ(test, tcsig_shares_note(&shares, 500000), 100000U);
 }
 
 /*
@@ -824,7 +809,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(quiet_test),
 	KUNIT_CASE(share_test),
-	KUNIT_CASE(long_share_test),
+	KUNIT_CASE(shares_test),
 	KUNIT_CASE(long_cut_test),
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(follow_test),

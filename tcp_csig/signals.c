@@ -138,11 +138,11 @@ static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, stru
 		a->has_free = true;
 	}
 	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(reported, CSIG_ABW_C, &r)) {
-		a->share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
-		a->round_share_ppm = reported->shares.round_ppm;
+		const u32 share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
+
+		a->share_ppm = tcsig_shares_note(&reported->shares, share_ppm);
 		a->has_share = true;
-		reported->mean_share_ppm = tcsig_mean(reported->mean_share_ppm, a->share_ppm);
-		reported->shares.least_ppm = min(reported->shares.least_ppm, a->share_ppm);
+		reported->mean_share_ppm = tcsig_mean(reported->mean_share_ppm, share_ppm);
 	}
 }
 

@@ -44,7 +44,6 @@ static void draw_signals(struct tcsig_ack *a, struct tcsig_estimate *r, u64 cw, 
 	FUZZ_CLAIM(a->free <= (line ?: (TCSIG_GROWTH_MAX - 1) * cw));
 	a->has_free = fuzz_flag();
 	a->share_ppm = fuzz_range(0, CSIG_PPM_MAX);
-	a->round_share_ppm = fuzz_u32();
 	a->has_share = fuzz_flag();
 	a->has_delay = fuzz_flag();
 	FUZZ_CLAIM(a->free <= TCSIG_WND_MAX);

@@ -36,7 +36,7 @@ struct reference {
 	double highest;			/* delay of the round, up to 2^32 - 2 */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
-	bool stale, guess, reported;
+	bool guess, reported;
 	u64 since, delivered, jump_at;
 };
 
@@ -50,13 +50,10 @@ static void begin_round(struct reference *r, const char *what)
 
 static void end_round(struct reference *r)
 {
-	r->stale = !strcmp(r->round, "grown");
 	if (!strcmp(r->stage, "rest"))
 		r->stage = "steady";
-	if (!strcmp(r->stage, "jump")) {
+	if (!strcmp(r->stage, "jump"))
 		r->stage = "rest";
-		r->stale = true;
-	}
 	begin_round(r, "plain");
 }
 
@@ -146,11 +143,9 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 static void shared(struct reference *r, const struct tcsig_ack *a)
 {
 	bool again = !strcmp(r->round, "grown");
-	double other = r->long_rtt > 64 * r->target ? a->round_share_ppm : 125000;
-	double ppm = r->long_rtt ? fmin(a->share_ppm, other) : a->share_ppm;
-	double share = fmin(ppm / 1e6, 7 / 8.0), want;
+	double share = fmin(a->share_ppm / 1e6, 7 / 8.0), want;
 
-	if (strcmp(r->stage, "steady") || r->stale || ppm < TCSIG_SHARE_MIN_PPM ||
+	if (strcmp(r->stage, "steady") || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
 	    r->delay > floor(r->target / 2))
 		return;
 	want = again ? r->begun : r->cw;
@@ -207,7 +202,6 @@ static void reference_loss(struct reference *r, bool timeout)
 		r->ssthresh = half;
 		r->goal = 0;
 		r->delay = 0;
-		r->stale = false;
 		begin_transfer(r);
 	}
 	r->guess = false;
@@ -254,7 +248,6 @@ static void start(struct reference *r, struct tcsig_vars *v)
 	tcsig_begin(v, cw, TCSIG_WND_MAX, r->delivered);
 	r->stage = "seek";
 	r->delay = 0;
-	r->stale = false;
 	r->cw = v->cw / ONE;
 	begin_transfer(r);
 	begin_round(r, "plain");
@@ -266,7 +259,6 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 	struct tcsig_ack a = {
 		.acked_pkts = below(4) ? 1 + below(2) : below(below(8) ? 40 : 100000),
 		.share_ppm = below(2) ? below(1000001) : below(50000),
-		.round_share_ppm = below(2) ? below(1000001) : below(50000),
 		.free = below(3) ? log_uniform(1, 2 * ONE * WND_MAX) : 0,
 		.delay_ns = below(3) ? uniform(0, 2 * r->target) : log_uniform(1, 1e15),
 		.sharers = below(3) ? below(3) : below(1000),

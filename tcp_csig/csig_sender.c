@@ -111,11 +111,6 @@
 #define TCSIG_GROWTH_MAX	64U
 /* 2^38 bytes are more than the largest window of the smallest packets. */
 #define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
-/* A round trip with all delays above the target counts as this many with a queue below it. */
-#define TCSIG_MOVE_POINTS	8
-/* After this many consecutive tries that led back there may be no other path. */
-#define TCSIG_MOVE_TRIES	3
-
 u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
 {
 	u64 bytes_ps = min_t(u64, kbit_ps, TCSIG_KBIT_MAX) * TCSIG_BYTES_PER_KBIT;
@@ -548,19 +543,6 @@ u64 tcsig_compute(struct tcsig_estimate *r, u64 low, u64 high, u64 cw, u32 rtt_u
 	return r->delay_ns;
 }
 
-bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
-{
-	bool known = false;
-	u32 i;
-
-	for (i = 0; i < TCSIG_EDGES; i++) {
-		known |= edge[i].mask;
-		if (edge[i].mask && !((locator ^ edge[i].value) & edge[i].mask))
-			return false;
-	}
-	return known && locator;
-}
-
 void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 {
 	*v = (struct tcsig_vars){
@@ -605,91 +587,4 @@ void tcsig_undo(struct tcsig_vars *v)
 {
 	v->cw = max(v->cw, v->undo_cw);
 	v->undo_cw = 0;
-}
-
-/*
- * Return: true if there is a standing queue: the algorithm leaves about the target at its
- * bottleneck.
- */
-static bool tcsig_is_queue(const struct tcsig_params *p, u64 delay_ns)
-{
-	return delay_ns != TCSIG_NO_DELAY && delay_ns > p->target_ns / 2;
-}
-
-/* Random points make some of the flows that share the new path stay longer than others. */
-static bool tcsig_leave(struct tcsig_path *path, u32 locator, u32 random)
-{
-	path->left = locator;
-	path->points = -(s32)(random % TCSIG_MOVE_POINTS);
-	path->above = false;
-	path->waits = true;
-	return true;
-}
-
-/*
- * Return: true if the flow is back at the bottleneck that it has just left. A queue below the
- * target is reason enough to continue, because other flows use what one flow leaves.
- */
-static bool tcsig_path_is_back(const struct tcsig_path *path, const struct tcsig_params *p,
-			       const struct tcsig_ack *a, u32 locator)
-{
-	return a->has_delay && path->left && locator == path->left &&
-	       path->tries < TCSIG_MOVE_TRIES && tcsig_is_queue(p, a->delay_ns);
-}
-
-void tcsig_path_settle(struct tcsig_path *path)
-{
-	path->waits = false;
-	path->fresh = true;
-}
-
-/*
- * Return: true if the delay was above the target for a whole round trip, which may start with any
- * ACK, not only with a round of the algorithm.
- */
-static bool tcsig_path_is_above(struct tcsig_path *path, const struct tcsig_params *p,
-				const struct tcsig_ack *a)
-{
-	if (a->has_delay && a->delay_ns <= p->target_ns) {
-		path->above = false;
-	} else if (a->has_delay && !path->above) {
-		path->above = true;
-		path->above_pkts = a->delivered_pkts;
-	}
-	if (!path->above || !a->acked_pkts || (s32)(a->prior_pkts - path->above_pkts) < 0)
-		return false;
-	path->above_pkts = a->delivered_pkts;
-	return true;
-}
-
-void tcsig_path_round(struct tcsig_path *path, const struct tcsig_params *p, u64 least_ns,
-		      u32 locator)
-{
-	if (path->waits || path->fresh) {
-		path->fresh = false;
-		return;
-	}
-	path->left = 0;
-	path->tries = 0;
-	if (locator && tcsig_is_queue(p, least_ns))
-		path->points++;
-	else
-		path->points = min(path->points, 0);
-}
-
-bool tcsig_path_receive(struct tcsig_path *path, const struct tcsig_params *p,
-			const struct tcsig_ack *a, u32 locator, u32 wanted, u32 random)
-{
-	if (path->waits)
-		return false;
-	if (tcsig_path_is_back(path, p, a, locator)) {
-		path->tries++;
-		return tcsig_leave(path, locator, random);
-	}
-	if (tcsig_path_is_above(path, p, a) && locator)
-		path->points += TCSIG_MOVE_POINTS;
-	if (!locator || path->points < (s32)wanted * TCSIG_MOVE_POINTS)
-		return false;
-	path->tries = 0;
-	return tcsig_leave(path, locator, random);
 }

@@ -202,15 +202,14 @@ static u32 tcsig_core(const struct tcsig_knobs *k, u32 locator)
 static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
 			      const struct tcsig_ack *a, u32 round_least_ns, bool turned)
 {
-	/* The only parameter that counts here; the others need not be in memory for each ACK. */
-	const struct tcsig_params p = { .target_ns = target_ns };
 	const u32 wanted = READ_ONCE(cs->net->knobs.move_rounds);
 	struct tcsig_reported *reported = cs->reported;
 	const u32 core = tcsig_core(&cs->net->knobs, reported->locator);
 
 	if (turned)
-		tcsig_path_round(&reported->path, &p, round_least_ns, core);
-	if (!wanted || !tcsig_path_receive(&reported->path, &p, a, core, wanted, sk->sk_txhash))
+		tcsig_path_round(&reported->path, target_ns, round_least_ns, core);
+	if (!wanted || !tcsig_path_receive(&reported->path, target_ns, a, core, wanted,
+					  sk->sk_txhash))
 		return;
 	trace_csig_move(sk, reported->locator, cs->v.delay_ns, reported->path.tries);
 	reported->moved_seq = tcp_sk(sk)->snd_nxt;

@@ -6,6 +6,7 @@
 #include <hopcc/core/hop_cc.h>
 #include <hopcc/flow/csig_flow.h>
 
+#include "csig_path.h"
 #include "csig_sender.h"
 
 /**

@@ -2,6 +2,7 @@
 /* The CSIG sender: window and pacing rate stay in range for any reflected values. */
 #include "fuzz.h"
 #include "../../tcp_csig/csig_sender.c"
+#include "../../tcp_csig/csig_path.c"
 
 /* Draw parameters in the ranges of net.hopcc.tcp_csig_*. */
 static struct tcsig_params draw_params(const struct tcsig_vars *v)
@@ -100,8 +101,8 @@ static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 		tcsig_path_settle(path);
 	tcsig_path_is_old(path, reported);
 	if (turned)
-		tcsig_path_round(path, p, least_ns, locator);
-	if (tcsig_path_receive(path, p, a, locator, wanted, fuzz_u32()))
+		tcsig_path_round(path, p->target_ns, least_ns, locator);
+	if (tcsig_path_receive(path, p->target_ns, a, locator, wanted, fuzz_u32()))
 		FUZZ_CLAIM(locator && path->waits && path->points <= 0);
 	FUZZ_CLAIM(path->tries <= TCSIG_MOVE_TRIES);
 	FUZZ_CLAIM(path->points > -TCSIG_MOVE_POINTS);

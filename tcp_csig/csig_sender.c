@@ -7,7 +7,7 @@
  *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
  *				at most once a round trip; beta cwnd below one packet
  *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
- *				g = ai, or ai cwnd / 16 where that is less, and
+ *				g = ai, or cwnd / 16 where that is less, and
  *				cwnd^2 times that below one packet
  *	target			what is set, and up to 1/16 of the time between two packets of the
  *				flow
@@ -57,8 +57,8 @@
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
  * - Swift raises its target by path length and by 1 / sqrt(cwnd). The first has no meaning for the
  *   delay of one hop. Instead of the second, the period is used.
- * - Swift's ai does not depend on the RTT. Here it grows with the square root of the RTT, from four
- *   targets on.
+ * - Swift's ai does not depend on the RTT. Here it is a packet for each 48 targets of a longer RTT:
+ *   the rate grows as fast in each round trip, whatever the RTT.
  * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
  *   bandwidth. Transfers of one host to one peer know of each other, and divide it.
  * - The first cut: the draft does not define the initial window. With beta, a queue of n windows
@@ -73,7 +73,7 @@
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-/* 1/16: cwnd / 16 of ai is added, as long as this is less than ai. */
+/* 1/16: cwnd / 16 is added instead of ai, as long as it is less. */
 #define TCSIG_GROW_SHIFT	4
 /* 1/64 of the time between two packets, at most four targets. */
 #define TCSIG_PERIOD_SHIFT	6
@@ -87,11 +87,8 @@
 /* From an RTT of 16 targets on, a cut is limited to three times the excess over the RTT. */
 #define TCSIG_LONG_TARGETS	16U
 #define TCSIG_LONG_CUT		3U
-/* ai is multiplied by sqrt(RTT / four targets), 1 to 16; the unit is 1/16. */
-#define TCSIG_GAIN_SHIFT	4
-#define TCSIG_GAIN_ONE		16U
-#define TCSIG_GAIN_MAX		256U
-#define TCSIG_GAIN_SQUARE	(TCSIG_GAIN_ONE * TCSIG_GAIN_ONE / 4)
+/* A round trip of more than 48 targets adds a packet for each 48 targets. */
+#define TCSIG_AI_TARGETS	48U
 /*
  * The pacing rate of a flight is this many packets per RTT: a burst of two would be a queue of its
  * own. Where a packet takes longer than the target, its second packet would report more than the
@@ -205,33 +202,11 @@ u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
 	return min_t(u64, us, HOP_RTT_MAX_US);
 }
 
-u32 tcsig_gain(u32 rtt_us, u64 target_ns)
+u64 tcsig_ai(u64 rtt_ns, u64 target_ns)
 {
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-	/* 2^34 * 2^6 */
-	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
-
-	return clamp_t(u64, int_sqrt64(square), TCSIG_GAIN_ONE, TCSIG_GAIN_MAX);
-}
-
-u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns)
-{
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-	/* 2^34 * 2^6 */
-	const u64 square = div64_u64(rtt_ns * TCSIG_GAIN_SQUARE, target_ns);
-	u32 next;
-
-	if (square < TCSIG_GAIN_ONE * TCSIG_GAIN_ONE)
-		return TCSIG_GAIN_ONE;
-	if (square >= TCSIG_GAIN_MAX * TCSIG_GAIN_MAX)
-		return TCSIG_GAIN_MAX;
-	next = gain ?: TCSIG_GAIN_ONE;
-	next = (next + (u32)square / next) / 2;
-	do {
-		gain = next;
-		next = (gain + (u32)square / gain) / 2;
-	} while (next < gain);
-	return gain;
+	/* 2^34 * 2^24 */
+	return clamp(div64_u64(rtt_ns << TCSIG_SHIFT, target_ns * TCSIG_AI_TARGETS), TCSIG_ONE,
+		     TCSIG_AI_MAX);
 }
 
 u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns)
@@ -251,19 +226,13 @@ u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns)
  */
 static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
 {
-	/* 2^24 * 10^2 * 2^15 < 2^46 */
-	const u64 all = min(p->ai * n_pkts, TCSIG_ADD_MAX);
-	/* 2^39 * 2^8; the second is below it for windows of up to 16 packets, or 16 times that */
-	const u64 part = min3(all * p->gain >> TCSIG_GAIN_SHIFT, TCSIG_ADD_MAX,
-			      mul_u64_u64_shr(all, cw, TCSIG_SHIFT + TCSIG_GROW_SHIFT));
-	u64 more;
+	/* 2^31 * 2^15, 2^44 * 2^15 */
+	const u64 g = min3(p->ai * n_pkts, cw * n_pkts >> TCSIG_GROW_SHIFT, TCSIG_ADD_MAX);
 
 	/* 2^39 * 2^24 = 2^63 */
 	if (cw >= TCSIG_ONE)
-		more = div64_u64(part << TCSIG_SHIFT, cw);
-	else
-		more = mul_u64_u64_shr(part, cw, TCSIG_SHIFT);
-	return min(cw + more, TCSIG_WND_MAX);
+		return min(cw + div64_u64(g << TCSIG_SHIFT, cw), TCSIG_WND_MAX);
+	return cw + mul_u64_u64_shr(g, cw, TCSIG_SHIFT);
 }
 
 u32 tcsig_shares_note(struct tcsig_shares *s, u32 share_ppm)

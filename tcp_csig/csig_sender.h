@@ -41,7 +41,7 @@
 #define TCSIG_NO_DELAY			U32_MAX
 #define TCSIG_NO_SHARE			U32_MAX
 #define TCSIG_BETA_PPM			500000U		/* 0.5 */
-#define TCSIG_AI			TCSIG_ONE	/* one packet */
+#define TCSIG_AI_MAX			(16 * TCSIG_ONE)
 #define TCSIG_IDLE_DEFAULT_ROUNDS	8U
 #define TCSIG_IDLE_MAX_ROUNDS		1000000U
 
@@ -54,8 +54,7 @@
 /**
  * struct tcsig_params - parameters of the algorithm
  * @target_ns: target delay
- * @ai: increase per round trip, packets << TCSIG_SHIFT
- * @gain: factor of @ai, tcsig_gain()
+ * @ai: increase per round trip, tcsig_ai()
  * @long_rtt_ns: tcsig_long_rtt_ns(): the RTT, ns; 0: it is not long
  * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to HOP_PPM
  */
@@ -63,7 +62,6 @@ struct tcsig_params {
 	u64 target_ns;
 	u64 ai;
 	u64 long_rtt_ns;
-	u32 gain;
 	u32 beta_ppm;
 };
 
@@ -216,28 +214,16 @@ u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns);
 u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns);
 
 /**
- * tcsig_gain() - factor of ai for an RTT
- * @rtt_us: RTT, microseconds
+ * tcsig_ai() - additive increase of a round trip
+ * @rtt_ns: RTT, at most HOP_RTT_MAX_US
  * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
  *
- * It computes a root and a division: see tcsig_next_gain().
+ * With one packet in each round trip, a flow with a long RTT would hardly grow beside flows with
+ * short ones.
  *
- * Return: TCSIG_GAIN_ONE to TCSIG_GAIN_MAX, in 1/16.
+ * Return: packets << TCSIG_SHIFT, one to TCSIG_AI_MAX.
  */
-u32 tcsig_gain(u32 rtt_us, u64 target_ns);
-
-/**
- * tcsig_next_gain() - the factor of ai for an RTT, found from that of the last one
- * @gain: the factor for another RTT, any value
- * @rtt_us: RTT, microseconds
- * @target_ns: net.hopcc.tcp_csig_target_ns, at least TCSIG_TARGET_MIN_NS
- *
- * By Newton's method, which ends after two or three steps where the RTT has changed by less than
- * half. Any start is right: the first step leads to the root or above it.
- *
- * Return: tcsig_gain().
- */
-u32 tcsig_next_gain(u32 gain, u32 rtt_us, u64 target_ns);
+u64 tcsig_ai(u64 rtt_ns, u64 target_ns);
 
 /**
  * tcsig_long_rtt_ns() - the RTT, if cuts are limited by it

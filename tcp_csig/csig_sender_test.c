@@ -17,7 +17,6 @@
 static const struct tcsig_params params = {
 	.target_ns = 10000,
 	.ai = ONE,
-	.gain = TCSIG_GAIN_ONE,
 	.beta_ppm = 500000,
 };
 
@@ -170,33 +169,17 @@ static void add_test(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, tcsig_add(c->cw, &p, c->n_pkts), c->want, "%s", c->what);
 	}
 	p = params;
-	p.gain = 4 * TCSIG_GAIN_ONE;
+	p.ai = 4 * ONE;
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(16 * ONE, &p, 1), 16 * ONE + ONE / 16,
 			    "four times, but one is less");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(128 * ONE, &p, 1), 128 * ONE + ONE / 32,
 			    "4 / 128");
 	p = params;
 	p.ai = hop_wnd_of_ppm(100000000);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(100 * ONE, &p, 1), 101 * ONE, "ai 100: 100 / 100");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(32 * ONE, &p, TCSIG_ACK_MAX_PKTS), 1056 * ONE,
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(1600 * ONE, &p, 1), 1600 * ONE + ONE / 16,
+			    "ai 100: 100 / 1600");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(2048 * ONE, &p, TCSIG_ACK_MAX_PKTS), 2064 * ONE,
 			    "no ACK adds more");
-}
-
-/* From any gain, near or far, to that of an RTT. */
-static void next_gain_test(struct kunit *test)
-{
-	static const u32 rtts_us[] = { 0, 1, 40, 41, 45, 46, 99, 160, 1700, 1750, 9999, 10000,
-				       HOP_RTT_MAX_US, U32_MAX };
-	static const u64 targets_ns[] = { TCSIG_TARGET_MIN_NS, 10000, 10007, TCSIG_TARGET_MAX_NS };
-	u32 i, k, gain;
-
-	for (i = 0; i < ARRAY_SIZE(rtts_us); i++)
-		for (k = 0; k < ARRAY_SIZE(targets_ns); k++)
-			for (gain = 0; gain <= TCSIG_GAIN_MAX + 1; gain++)
-				KUNIT_EXPECT_EQ(test,
-						tcsig_next_gain(gain, rtts_us[i], targets_ns[k]),
-						tcsig_gain(rtts_us[i], targets_ns[k]));
-	KUNIT_EXPECT_EQ(test, tcsig_next_gain(U32_MAX, 160, 10000), 2 * TCSIG_GAIN_ONE);
 }
 
 static void target_test(struct kunit *test)
@@ -220,9 +203,11 @@ static void target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hold_rtt_us(20, 36, 12000), 32U,
 			    "28 for 32 us, and 4 for 36");
 	KUNIT_EXPECT_EQ(test, tcsig_hold_rtt_us(U32_MAX, U32_MAX, U64_MAX), HOP_RTT_MAX_US);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_gain(40, 10000), TCSIG_GAIN_ONE, "four targets");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_gain(160, 10000), 2 * TCSIG_GAIN_ONE, "16: twice");
-	KUNIT_EXPECT_EQ(test, tcsig_gain(U32_MAX, TCSIG_TARGET_MIN_NS), TCSIG_GAIN_MAX);
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_ai(0, 10000), ONE, "a packet");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_ai(480000, 10000), ONE, "48 targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_ai(960000, 10000), 2 * ONE, "96: twice");
+	KUNIT_EXPECT_EQ(test, tcsig_ai(HOP_RTT_MAX_US * 1000ULL, TCSIG_TARGET_MIN_NS),
+			TCSIG_AI_MAX);
 	KUNIT_EXPECT_EQ(test, tcsig_long_rtt_ns(160, 10000), 0ULL);
 	KUNIT_EXPECT_EQ(test, tcsig_long_rtt_ns(161, 10000), 161000ULL);
 }
@@ -692,7 +677,6 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(first_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(add_test),
-	KUNIT_CASE(next_gain_test),
 	KUNIT_CASE(target_test),
 	KUNIT_CASE(scale_test),
 	KUNIT_CASE(free_test),

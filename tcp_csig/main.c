@@ -44,11 +44,12 @@ static void tcsig_find_period(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
 	const u32 target_ns = READ_ONCE(cs->net->knobs.target_ns);
+	const u64 rtt_ns = (u64)reported->round_rtt_us * NSEC_PER_USEC;
 	const u64 period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
 
 	reported->target_ns = tcsig_hop_target_ns(target_ns, period_ns,
-						  (u64)reported->round_rtt_us * NSEC_PER_USEC);
-	reported->gain = tcsig_next_gain(reported->gain, reported->round_rtt_us, target_ns);
+						  rtt_ns);
+	reported->ai = tcsig_ai(rtt_ns, target_ns);
 	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, period_ns);
 	reported->round_cw = 0;
 }
@@ -62,8 +63,7 @@ static void tcsig_set_params(const struct sock *sk, const struct tcsig_sock *cs,
 		tcsig_find_period(cs);
 	*p = (struct tcsig_params){
 		.target_ns = reported->target_ns,
-		.ai = TCSIG_AI,
-		.gain = reported->gain,
+		.ai = reported->ai,
 		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3,
 						 reported->target_ns),
 		.beta_ppm = TCSIG_BETA_PPM,

@@ -29,11 +29,11 @@
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
  *	including itself
  * @seeks: the connection is counted among them
- * @round_cw: window at the end of the last round, as long as @target_ns and @gain are those of an
+ * @round_cw: window at the end of the last round, as long as @target_ns and @ai are those of an
  *	earlier one; otherwise 0
  * @round_rtt_us: RTT that it referred to
  * @target_ns: tcsig_hop_target_ns()
- * @gain: tcsig_gain()
+ * @ai: tcsig_ai()
  * @burst_limit_pkts: tcsig_burst_limit_pkts()
  * @shares: min(ABW/C) of the round
  * @guard: the end-to-end window
@@ -58,8 +58,8 @@ struct tcsig_reported {
 	u32 sharers;
 	u64 round_cw;
 	u64 target_ns;
+	u64 ai;
 	u32 round_rtt_us;
-	u32 gain;
 	u32 burst_limit_pkts;
 	struct tcsig_shares shares;
 	struct hop_guard guard;

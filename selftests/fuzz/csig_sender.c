@@ -11,18 +11,16 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v)
 	const u32 rtt_us = fuzz_u32();
 	const u64 period_ns = tcsig_period_ns(v->cw, tcsig_hold_rtt_us(fuzz_u32(), rtt_us, set_ns));
 	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns, (u64)rtt_us * NSEC_PER_USEC);
-	const u32 gain = tcsig_gain(rtt_us, set_ns);
+	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * NSEC_PER_USEC;
+	const u64 ai = tcsig_ai(rtt_ns, set_ns);
 
 	FUZZ_CLAIM(target_ns >= set_ns && target_ns <= 5 * set_ns);
 	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) >= TCSIG_BURST_MIN_PKTS);
 	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) <= HOP_BURST_MAX_PKTS);
-	FUZZ_CLAIM(gain >= TCSIG_GAIN_ONE && gain <= TCSIG_GAIN_MAX);
-	FUZZ_CLAIM(gain == tcsig_next_gain(v->round_pkts, rtt_us, set_ns));
-	FUZZ_CLAIM(gain == tcsig_next_gain(gain + v->round_pkts % TCSIG_GAIN_ONE, rtt_us, set_ns));
+	FUZZ_CLAIM(ai >= TCSIG_ONE && ai <= TCSIG_AI_MAX);
 	return (struct tcsig_params) {
 		.target_ns = target_ns,
-		.ai = hop_wnd_of_ppm(fuzz_range(1000, 100000000)),
-		.gain = gain,
+		.ai = fuzz_flag() ? ai : hop_wnd_of_ppm(fuzz_range(1000, 100000000)),
 		.long_rtt_ns = tcsig_long_rtt_ns(rtt_us, target_ns),
 		.beta_ppm = fuzz_range(1, HOP_PPM),
 	};

@@ -31,7 +31,7 @@ static u64 acks, cuts, guesses, held, jumps, scales, losses, follows;
 static double worst;
 
 struct reference {
-	double target, ai, beta, gain, long_rtt, added;
+	double target, ai, beta, long_rtt, added;
 	double cw, begun, goal, ssthresh, before_loss, delay;
 	double highest;			/* delay of the round, up to 2^32 - 2 */
 	const char *stage;		/* seek, jump, rest, steady */
@@ -107,12 +107,11 @@ static void doubled(struct reference *r, double n, double limit)
 		r->stage = "steady";
 }
 
-/* The increase by an ACK, @all: ai times the acknowledged packets. */
-static double part(const struct reference *r, double all)
+/* The increase by @n acknowledged packets, times the window. */
+static double part(const struct reference *r, double n)
 {
-	double part;
+	double part = fmin(fmin(r->ai, r->cw / 16) * n, 32768);
 
-	part = fmin(fmin(all * r->gain, 32768), all * r->cw / 16);
 	return r->cw < 1 ? part * r->cw * r->cw : part;
 }
 
@@ -135,7 +134,7 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 	} else if (rest && r->delay <= floor(r->target / 2)) {
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
-		r->added = part(r, fmin(r->ai * n, 32768)) / r->cw;
+		r->added = part(r, n) / r->cw;
 		r->cw = fmin(r->cw + r->added, WND_MAX);
 	}
 }
@@ -331,14 +330,12 @@ static bool run_stream(void)
 	struct tcsig_params p = {
 		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
 		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, 100000000)),
-		.gain = below(2) ? TCSIG_GAIN_ONE : TCSIG_GAIN_ONE + below(241),
 		.long_rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),
 		.beta_ppm = below(2) ? 500000 : 1 + below(1000000),
 	};
 	struct reference r = {
 		.target = p.target_ns,
 		.ai = p.ai / ONE,
-		.gain = p.gain / 16.0,
 		.long_rtt = p.long_rtt_ns,
 		.beta = p.beta_ppm / 1e6,
 		.delivered = 1000 + below(1 << 20),

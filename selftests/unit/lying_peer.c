@@ -82,7 +82,6 @@ static struct tcsig_params csig_params(void)
 	return (struct tcsig_params){
 		.target_ns = log_uniform(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
 		.ai = hop_wnd_of_ppm(log_uniform(1000, 100000000)),
-		.gain = TCSIG_GAIN_ONE + below(TCSIG_GAIN_MAX - TCSIG_GAIN_ONE + 1),
 		.long_rtt_ns = below(2) ? log_uniform(1, 1ULL << 34) : 0,
 		.beta_ppm = log_uniform(1, HOP_PPM),
 	};
@@ -101,8 +100,8 @@ static void lie_to_csig(void)
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u64 was = max(v.cw, TCSIG_WND_MIN);
 		const struct tcsig_ack a = csig_ack(rtt_us, v.cw, line, &delivered_pkts);
-		/* Slow start adds acknowledged packets; later, each adds at most 16 ai. */
-		const u64 added = (a.acked_pkts * TCSIG_ONE) + 16 * a.acked_pkts * p.ai;
+		/* Slow start adds acknowledged packets; later, each adds at most ai. */
+		const u64 added = (a.acked_pkts * TCSIG_ONE) + a.acked_pkts * p.ai;
 
 		if (!below(16))
 			tcsig_lose(&v, delivered_pkts, below(2));

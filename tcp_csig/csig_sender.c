@@ -367,7 +367,7 @@ static bool tcsig_hold_back(struct tcsig_vars *v, const struct tcsig_params *p,
  */
 static bool tcsig_may_jump(const struct tcsig_vars *v, const struct tcsig_ack *a)
 {
-	return v->stage == TCSIG_SEEK && v->goal && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
+	return v->stage == TCSIG_SEEK && v->offered && (s32)(a->delivered_pkts - v->jump_pkts) >= 0;
 }
 
 /*
@@ -378,7 +378,7 @@ static void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	const u64 free = div_u64(a->free, max(a->sharers, 1U));
 
-	v->goal = min3(v->cw + free, max(v->ssthresh, v->cw), TCSIG_WND_MAX);
+	v->goal = min3(v->cw + free, max(v->goal, v->cw), TCSIG_WND_MAX);
 	v->cw += (v->goal - v->cw) / 2;
 	v->stage = TCSIG_JUMP;
 	v->proven = false;
@@ -386,12 +386,12 @@ static void tcsig_jump(struct tcsig_vars *v, const struct tcsig_ack *a)
 }
 
 /* Slow start, and the second half of a jump. */
-static void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a, u64 limit)
+static void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	const u64 more = (u64)min(a->acked_pkts, TCSIG_ACK_MAX_PKTS) << TCSIG_SHIFT;
 
-	v->cw = min(v->cw + more, max(limit, v->cw));
-	if (v->cw >= limit)
+	v->cw = min(v->cw + more, max(v->goal, v->cw));
+	if (v->cw >= v->goal)
 		v->stage = TCSIG_STEADY;
 }
 
@@ -400,12 +400,10 @@ static void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
 {
 	if (v->stage == TCSIG_JUMP && a->has_free)
 		v->goal = min(v->goal, v->cw + a->free);
-	if (v->stage == TCSIG_SEEK)
-		tcsig_double(v, a, min(v->ssthresh, TCSIG_WND_MAX));
-	else if (v->stage == TCSIG_STEADY)
+	if (v->stage == TCSIG_STEADY)
 		v->cw = tcsig_add(v->cw, p, min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
-	else if (v->proven && v->delay_ns <= p->target_ns / 2)
-		tcsig_double(v, a, v->goal);
+	else if (v->stage == TCSIG_SEEK || (v->proven && v->delay_ns <= p->target_ns / 2))
+		tcsig_double(v, a);
 }
 
 /*
@@ -465,7 +463,7 @@ bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const str
 	if (a->has_delay && a->delay_ns > p->target_ns)
 		tcsig_receive_excess(v, p, a, worst_ns);
 	if (v->stage == TCSIG_SEEK && a->has_free)
-		v->goal = 1;
+		v->offered = true;
 	if (tcsig_hold_back(v, p, a) || (v->cut && !tcsig_goes_on(v, p)) || !a->limited ||
 	    v->delay_ns > p->target_ns)
 		return turned;
@@ -517,7 +515,7 @@ void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 	*v = (struct tcsig_vars){
 		.cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.ref = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
-		.ssthresh = ssthresh,
+		.goal = min(ssthresh, TCSIG_WND_MAX),
 		.least_ns = TCSIG_NO_DELAY,
 		.round_pkts = delivered_pkts,
 		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),

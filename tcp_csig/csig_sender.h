@@ -81,8 +81,7 @@ enum tcsig_stage {
  * struct tcsig_vars - state of the algorithm; written under the socket lock
  * @cw: window, packets << TCSIG_SHIFT; dumps read it without the lock
  * @ref: window at the start of the round
- * @goal: JUMP: window with all of the free bandwidth; SEEK: not 0 once that was reported
- * @ssthresh: end of slow start
+ * @goal: SEEK: end of slow start; JUMP: window with all of the free bandwidth
  * @undo_cw: window before the last loss; 0: none
  * @delay_ns: latest reported delay
  * @least_ns: minimum delay reported in this round; TCSIG_NO_DELAY: none
@@ -93,13 +92,13 @@ enum tcsig_stage {
  * @cut: the window was cut in this round
  * @guess: the window that was cut was a guess
  * @grown: the window has grown by min(ABW/C) in this round
+ * @offered: SEEK: free bandwidth was reported
  * @proven: JUMP: packets that were sent after the jump are acknowledged
  */
 struct tcsig_vars {
 	u64 cw;
 	u64 ref;
 	u64 goal;
-	u64 ssthresh;
 	u64 undo_cw;
 	u64 delay_ns;
 	u32 least_ns;
@@ -110,6 +109,7 @@ struct tcsig_vars {
 	bool cut;
 	bool guess;
 	bool grown;
+	bool offered;
 	bool proven;
 };
 

@@ -570,7 +570,7 @@ static void loss_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 80 * ONE, "it was none");
 	tcsig_lose(&v, 200, true);
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, ONE, "a timeout: one packet");
-	KUNIT_EXPECT_EQ_MSG(test, v.ssthresh, 40 * ONE, "and slow start up to half");
+	KUNIT_EXPECT_EQ_MSG(test, v.goal, 40 * ONE, "and slow start up to half");
 	KUNIT_EXPECT_EQ(test, (enum tcsig_stage)v.stage, TCSIG_SEEK);
 	tcsig_lose(&v, 200, true);
 	tcsig_undo(&v);

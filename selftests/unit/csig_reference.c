@@ -32,7 +32,7 @@ static double worst;
 
 struct reference {
 	double target, ai, beta, long_rtt, added;
-	double cw, begun, goal, ssthresh, before_loss, delay;
+	double cw, begun, goal, before_loss, delay;
 	double highest;			/* delay of the round, up to 2^32 - 2 */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
@@ -124,13 +124,13 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 		r->goal = fmin(r->goal, r->cw + free);
 	if (!strcmp(r->stage, "seek") && r->reported && r->delivered >= r->jump_at) {
 		free /= fmax(a->sharers, 1);
-		r->goal = fmin(fmin(r->cw + free, fmax(r->ssthresh, r->cw)), WND_MAX);
+		r->goal = fmin(fmin(r->cw + free, fmax(r->goal, r->cw)), WND_MAX);
 		r->cw = (r->cw + r->goal) / 2;
 		r->stage = "jump";
 		begin_round(r, "plain");
 		jumps++;
 	} else if (!strcmp(r->stage, "seek")) {
-		doubled(r, n, r->ssthresh);
+		doubled(r, n, r->goal);
 	} else if (rest && r->delay <= floor(r->target / 2)) {
 		doubled(r, n, r->goal);
 	} else if (!strcmp(r->stage, "steady")) {
@@ -198,8 +198,7 @@ static void reference_loss(struct reference *r, bool timeout)
 	r->stage = timeout ? "seek" : "steady";
 	r->cw = timeout ? fmin(r->cw, 1) : half;
 	if (timeout) {
-		r->ssthresh = half;
-		r->goal = 0;
+		r->goal = half;
 		r->delay = 0;
 		begin_transfer(r);
 	}
@@ -236,7 +235,6 @@ static void follow(struct reference *r, const struct tcsig_vars *v)
 	r->cw = v->cw / ONE;
 	r->begun = v->ref / ONE;
 	r->goal = v->goal / ONE;
-	r->ssthresh = v->ssthresh / ONE;
 	r->before_loss = v->undo_cw / ONE;
 }
 

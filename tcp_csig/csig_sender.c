@@ -5,7 +5,8 @@
  * bandwidth.
  *
  *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
- *				at most once a round trip; beta cwnd below one packet
+ *				at most once a round trip; beta cwnd below one packet, and
+ *				at most three times (max(PD) - target) / RTT of cwnd
  *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
  *				g = ai, or cwnd / 16 where that is less, and
  *				cwnd^2 times that below one packet
@@ -47,11 +48,11 @@
  *   n / 64 more where they are many. A period is a rate, not a window, so flows with different
  *   RTTs get even, too.
  *
- * Long round trips, more than 16 targets. When a round ends, its worst delay is long over, and
- * flows with short RTTs have made room. A cut takes at most three times the excess over the RTT,
- * and growth continues in the same round. From 64 targets on a later report of the round takes the
- * difference to the cut so far, not the growth since. What flows with short RTTs leave for a moment
- * is not free: min(ABW/C) is that of a whole round.
+ * Long round trips. When a round ends, its worst delay is long over, and flows with short RTTs have
+ * made room. A cut takes at most three times the excess over the RTT, growth continues in the same
+ * round, and a later report of the round takes the difference to the cut so far, not the growth
+ * since. What flows with short RTTs leave for a moment is not free: min(ABW/C) is that of a whole
+ * round.
  *
  * Deviations:
  * - Swift's ai below one packet is ai for each packet acknowledged: see above.
@@ -84,9 +85,8 @@
 #define TCSIG_PERIOD_HIGH_SHIFT	2
 /* 1/8: how much of the queue beyond the target the period of a small window follows. */
 #define TCSIG_FOLLOW_SHIFT	3
-/* From an RTT of 16 targets on, a cut is limited to three times the excess over the RTT. */
-#define TCSIG_LONG_TARGETS	16U
-#define TCSIG_LONG_CUT		3U
+/* A cut takes at most three times the excess over the RTT. */
+#define TCSIG_CUT_EXCESSES	3U
 /* A round trip of more than 48 targets adds a packet for each 48 targets. */
 #define TCSIG_AI_TARGETS	48U
 /*
@@ -99,8 +99,6 @@
 #define TCSIG_JUMP_PKTS		3U
 /* A round multiplies by at most 8. */
 #define TCSIG_SHARE_MAX_PPM	875000U
-/* From an RTT of 64 targets on, a cut keeps later growth. */
-#define TCSIG_FAR_TARGETS	64U
 /*
  * Maximum growth if the sender's device does not report its rate. 64 windows of ten packets per RTT
  * of 20 us are 390 Gbit/s.
@@ -143,9 +141,9 @@ static u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
 	if (cw < TCSIG_ONE)
 		less = less * cw >> TCSIG_SHIFT;
 	/* 2^44 * 2^2 */
-	if (p->long_rtt_ns && excess_ns < p->long_rtt_ns / TCSIG_LONG_CUT)
-		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_LONG_CUT, excess_ns,
-						     p->long_rtt_ns));
+	if (excess_ns < p->rtt_ns / TCSIG_CUT_EXCESSES)
+		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_CUT_EXCESSES, excess_ns,
+						     p->rtt_ns));
 	return max(cw - less, TCSIG_WND_MIN);
 }
 
@@ -209,13 +207,6 @@ u64 tcsig_ai(u64 rtt_ns, u64 target_ns)
 		     TCSIG_AI_MAX);
 }
 
-u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns)
-{
-	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US;
-
-	return rtt_ns > target_ns * TCSIG_LONG_TARGETS ? rtt_ns : 0;
-}
-
 /**
  * tcsig_add() - additive increase
  * @cw: the window << TCSIG_SHIFT
@@ -273,6 +264,7 @@ void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->cut = false;
 	v->guess = false;
 	v->grown = false;
+	v->taken = 0;
 	v->least_ns = TCSIG_NO_DELAY;
 	v->worst_ns = 0;
 }
@@ -298,40 +290,15 @@ static bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
 	return true;
 }
 
-/* Return: true if a round contains many intervals of a port. */
-static bool tcsig_is_far(const struct tcsig_params *p)
-{
-	return p->long_rtt_ns > p->target_ns * TCSIG_FAR_TARGETS;
-}
-
 /*
- * A later report of the round deepens the cut. In a far flow's round the window has grown since the
- * cut: only the difference is removed, because growth between two reports is right.
- */
-static void tcsig_deepen(struct tcsig_vars *v, const struct tcsig_params *p, u64 delay_ns,
-			 u64 cut_ns)
-{
-	const u64 want = tcsig_cut(v->ref, p, delay_ns);
-	u64 before;
-
-	if (!tcsig_is_far(p) || v->guess) {
-		v->cw = min(v->cw, want);
-		return;
-	}
-	/* v->worst_ns is not larger either. */
-	if (min_t(u64, delay_ns, TCSIG_NO_DELAY - 1) <= cut_ns)
-		return;
-	before = cut_ns > p->target_ns ? tcsig_cut(v->ref, p, cut_ns) : max(v->ref, TCSIG_WND_MIN);
-	v->cw = max(v->cw - min(v->cw, before - want), TCSIG_WND_MIN);
-}
-
-/*
- * Section 8.1.1, once per round: a larger excess deepens the cut of this round. @cut_ns is the
- * maximum delay before this ACK.
+ * Section 8.1.1, once per round. A larger excess takes the difference: the window has grown since
+ * the last cut, because the round's later reports are about a window that was cut.
  */
 static void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params *p,
-				 const struct tcsig_ack *a, u64 cut_ns)
+				 const struct tcsig_ack *a)
 {
+	u64 want, less;
+
 	if (!v->cut) {
 		const bool guess = v->stage != TCSIG_STEADY;
 
@@ -341,11 +308,15 @@ static void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params
 		v->guess = guess;
 		tcsig_note_delay(v, a->delay_ns);
 		v->stage = TCSIG_STEADY;
-		cut_ns = 0;
 	}
-	tcsig_deepen(v, p, a->delay_ns, cut_ns);
+	want = tcsig_cut(v->ref, p, a->delay_ns);
 	if (v->guess && a->rtt_ns)
-		v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
+		want = min(want, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
+	less = v->ref - min(want, v->ref);
+	if (less <= v->taken)
+		return;
+	v->cw = max(v->cw - min(v->cw, less - v->taken), TCSIG_WND_MIN);
+	v->taken = less;
 }
 
 /*
@@ -437,10 +408,10 @@ bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
 	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
 }
 
-/* In a long RTT growth continues after a cut, unless it was for a guess or a loss. */
-static bool tcsig_goes_on(const struct tcsig_vars *v, const struct tcsig_params *p)
+/* Growth continues after a cut, unless it was for a guess or a loss. */
+static bool tcsig_pauses(const struct tcsig_vars *v)
 {
-	return p->long_rtt_ns && !v->guess && !v->undo_cw;
+	return v->cut && (v->guess || v->undo_cw);
 }
 
 bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
@@ -457,14 +428,13 @@ bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
 
 bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
-	const u64 worst_ns = v->worst_ns;
 	const bool turned = tcsig_receive_quiet(v, a);
 
 	if (a->has_delay && a->delay_ns > p->target_ns)
-		tcsig_receive_excess(v, p, a, worst_ns);
+		tcsig_receive_excess(v, p, a);
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->offered = true;
-	if (tcsig_hold_back(v, p, a) || (v->cut && !tcsig_goes_on(v, p)) || !a->limited ||
+	if (tcsig_hold_back(v, p, a) || tcsig_pauses(v) || !a->limited ||
 	    v->delay_ns > p->target_ns)
 		return turned;
 	if (tcsig_may_jump(v, a))

@@ -55,13 +55,13 @@
  * struct tcsig_params - parameters of the algorithm
  * @target_ns: target delay
  * @ai: increase per round trip, tcsig_ai()
- * @long_rtt_ns: tcsig_long_rtt_ns(): the RTT, ns; 0: it is not long
+ * @rtt_ns: RTT; 0: not known
  * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to HOP_PPM
  */
 struct tcsig_params {
 	u64 target_ns;
 	u64 ai;
-	u64 long_rtt_ns;
+	u64 rtt_ns;
 	u32 beta_ppm;
 };
 
@@ -83,6 +83,7 @@ enum tcsig_stage {
  * @ref: window at the start of the round
  * @goal: SEEK: end of slow start; JUMP: window with all of the free bandwidth
  * @undo_cw: window before the last loss; 0: none
+ * @taken: part of @ref that this round's cuts have taken
  * @delay_ns: latest reported delay
  * @least_ns: minimum delay reported in this round; TCSIG_NO_DELAY: none
  * @worst_ns: maximum delay reported in this round
@@ -100,6 +101,7 @@ struct tcsig_vars {
 	u64 ref;
 	u64 goal;
 	u64 undo_cw;
+	u64 taken;
 	u64 delay_ns;
 	u32 least_ns;
 	u32 worst_ns;
@@ -224,15 +226,6 @@ u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns);
  * Return: packets << TCSIG_SHIFT, one to TCSIG_AI_MAX.
  */
 u64 tcsig_ai(u64 rtt_ns, u64 target_ns);
-
-/**
- * tcsig_long_rtt_ns() - the RTT, if cuts are limited by it
- * @rtt_us: RTT
- * @target_ns: target delay, ns
- *
- * Return: nanoseconds; 0: the RTT is not long.
- */
-u64 tcsig_long_rtt_ns(u32 rtt_us, u64 target_ns);
 
 /**
  * struct tcsig_shares - min(ABW/C) of a round, millionths

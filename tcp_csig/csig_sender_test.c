@@ -24,7 +24,7 @@ static const struct cut_case {
 	const char *what;
 	u64 cw;
 	u32 beta_ppm;
-	u64 delay_ns, want, long_rtt_ns;
+	u64 delay_ns, want, rtt_ns;
 } cut_cases[] = {
 	{ "twice the target: 1/2 * 10/20", 8 * ONE, 500000, 20000, 6 * ONE, 0 },
 	{ "beta 1: 10/40 is left", 8 * ONE, 1000000, 40000, 2 * ONE, 0 },
@@ -49,7 +49,7 @@ static void cut_test(struct kunit *test)
 		struct tcsig_params p = params;
 
 		p.beta_ppm = c->beta_ppm;
-		p.long_rtt_ns = c->long_rtt_ns;
+		p.rtt_ns = c->rtt_ns;
 		KUNIT_EXPECT_EQ_MSG(test, tcsig_cut(c->cw, &p, c->delay_ns), c->want, "%s",
 				    c->what);
 	}
@@ -208,8 +208,6 @@ static void target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_ai(960000, 10000), 2 * ONE, "96: twice");
 	KUNIT_EXPECT_EQ(test, tcsig_ai(HOP_RTT_MAX_US * 1000ULL, TCSIG_TARGET_MIN_NS),
 			TCSIG_AI_MAX);
-	KUNIT_EXPECT_EQ(test, tcsig_long_rtt_ns(160, 10000), 0ULL);
-	KUNIT_EXPECT_EQ(test, tcsig_long_rtt_ns(161, 10000), 161000ULL);
 }
 
 static const struct scale_case {
@@ -424,11 +422,12 @@ static const struct life_case round_cases[] = {
 	  TCSIG_STEADY },
 	{ "less: not less", 1, 203, 152, 10500, 0, 0, true, 66 * ONE, TCSIG_STEADY },
 	{ "four times: 3/8 of 88", 1, 204, 153, 40000, 0, 0, true, 55 * ONE, TCSIG_STEADY },
-	{ "nor does the round add", 1, 205, 154, 0, 0, 500000, true, 55 * ONE, TCSIG_STEADY },
-	{ "a packet sent after the cut: 55 + 5/55 and then", 5, 210, 201, 10000, 0, 0, true,
-	  55 * ONE + 1525201, TCSIG_STEADY },			/* 2^24 / 11 = 1525201.5 */
+	{ "growth goes on, but not by min(ABW/C)", 1, 205, 154, 0, 0, 500000, true,
+	  55 * ONE + ONE / 55, TCSIG_STEADY },
+	{ "a packet sent after the cut: 5/55.02 and then", 5, 210, 201, 10000, 0, 0, true,
+	  55 * ONE + 1829737, TCSIG_STEADY },			/* 55.0182 + 5 / 55.0182 */
 	{ "of the target, nothing; above it, a cut of what is there", 1, 211, 202, 12500, 0, 0,
-	  true, 49 * ONE + 9761289, TCSIG_STEADY },		/* 55.0909 * 0.9 = 49.5818 */
+	  true, 49 * ONE + 10035373, TCSIG_STEADY },		/* 55.1091 * 0.9 = 49.5982 */
 };
 
 static void round_test(struct kunit *test)
@@ -539,7 +538,7 @@ static void shares_test(struct kunit *test)
 static void long_cut_test(struct kunit *test)
 {
 	const struct tcsig_params p = { .target_ns = 10000, .beta_ppm = 500000,
-					.long_rtt_ns = 2000000 };
+					.rtt_ns = 2000000 };
 	struct tcsig_ack a = { .acked_pkts = 1, .delivered_pkts = 301, .prior_pkts = 250,
 			       .delay_ns = 20000, .has_delay = true };
 	struct tcsig_vars v;

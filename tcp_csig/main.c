@@ -64,8 +64,7 @@ static void tcsig_set_params(const struct sock *sk, const struct tcsig_sock *cs,
 	*p = (struct tcsig_params){
 		.target_ns = reported->target_ns,
 		.ai = reported->ai,
-		.long_rtt_ns = tcsig_long_rtt_ns(tcp_sk(sk)->srtt_us >> 3,
-						 reported->target_ns),
+		.rtt_ns = (u64)min(tcp_sk(sk)->srtt_us >> 3, HOP_RTT_MAX_US) * NSEC_PER_USEC,
 		.beta_ppm = TCSIG_BETA_PPM,
 	};
 }

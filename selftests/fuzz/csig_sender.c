@@ -21,7 +21,7 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v)
 	return (struct tcsig_params) {
 		.target_ns = target_ns,
 		.ai = fuzz_flag() ? ai : hop_wnd_of_ppm(fuzz_range(1000, 100000000)),
-		.long_rtt_ns = tcsig_long_rtt_ns(rtt_us, target_ns),
+		.rtt_ns = fuzz_flag() ? rtt_ns : 0,
 		.beta_ppm = fuzz_range(1, HOP_PPM),
 	};
 }

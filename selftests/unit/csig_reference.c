@@ -31,9 +31,9 @@ static u64 acks, cuts, guesses, held, jumps, scales, losses, follows;
 static double worst;
 
 struct reference {
-	double target, ai, beta, long_rtt, added;
+	double target, ai, beta, rtt, added;
 	double cw, begun, goal, before_loss, delay;
-	double highest;			/* delay of the round, up to 2^32 - 2 */
+	double left;			/* what the round's cuts leave of the window it began with */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
 	bool guess, reported;
@@ -45,7 +45,7 @@ static void begin_round(struct reference *r, const char *what)
 	r->since = r->delivered;
 	r->begun = r->cw;
 	r->round = what;
-	r->highest = 0;
+	r->left = r->cw;
 }
 
 static void end_round(struct reference *r)
@@ -70,33 +70,30 @@ static double cut_to(const struct reference *r, double delay)
 {
 	double md = r->beta * (delay - r->target) / delay;
 
-	if (delay <= r->target)
-		return fmax(r->begun, WND_MIN);
 	if (r->begun < 1)
 		md *= r->begun;
-	if (r->long_rtt)
-		md = fmin(md, 3 * (delay - r->target) / r->long_rtt);
+	if (r->rtt)
+		md = fmin(md, 3 * (delay - r->target) / r->rtt);
 	return fmax((1 - md) * r->begun, WND_MIN);
 }
 
 static void excess(struct reference *r, double delay, double rtt)
 {
-	double again = r->highest;
+	double left;
 
 	if (strcmp(r->round, "cut")) {
 		r->guess = strcmp(r->stage, "steady");
 		begin_round(r, "cut");
-		again = 0;
 	}
 	r->stage = "steady";
-	if (r->long_rtt <= 64 * r->target || r->guess)
-		r->cw = fmin(r->cw, cut_to(r, delay));
-	else if (fmin(delay, 0xfffffffeU) > again)
-		r->cw = fmax(r->cw - (cut_to(r, again) - cut_to(r, delay)), WND_MIN);
+	left = cut_to(r, delay);
 	if (r->guess && rtt) {
-		r->cw = fmin(r->cw, without_queue(r, delay, rtt));
+		left = fmin(left, without_queue(r, delay, rtt));
 		guesses++;
 	}
+	if (left < r->left)
+		r->cw = fmax(r->cw - (r->left - left), WND_MIN);
+	r->left = fmin(left, r->left);
 	cuts++;
 }
 
@@ -166,15 +163,13 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 		r->delay = a->delay_ns;
 	if (a->has_delay && r->delay > r->target)
 		excess(r, r->delay, a->rtt_ns);
-	if (a->has_delay)
-		r->highest = fmax(r->highest, fmin(r->delay, 0xfffffffeU));
 	r->reported |= a->has_free;
 	if (!strcmp(r->stage, "seek") && !a->has_delay && a->path_ns > r->target) {
 		r->cw = fmin(r->cw, without_queue(r, a->path_ns, a->rtt_ns));
 		held++;
 		return;
 	}
-	if (!strcmp(r->round, "cut") && (!r->long_rtt || r->guess || r->before_loss))
+	if (!strcmp(r->round, "cut") && (r->guess || r->before_loss))
 		return;
 	if (!a->limited || r->delay > r->target)
 		return;
@@ -236,6 +231,7 @@ static void follow(struct reference *r, const struct tcsig_vars *v)
 	r->begun = v->ref / ONE;
 	r->goal = v->goal / ONE;
 	r->before_loss = v->undo_cw / ONE;
+	r->left = (v->ref - v->taken) / ONE;
 }
 
 static void start(struct reference *r, struct tcsig_vars *v)
@@ -315,7 +311,7 @@ static bool reno_event(struct reference *r, struct tcsig_vars *v)
 	r->cw = fmin(fmax(cw / ONE, WND_MIN), WND_MAX);
 	r->begun = r->cw;
 	r->delay = 0;
-	r->highest = 0;
+	r->left = r->cw;
 	r->before_loss = 0;
 	r->round = "plain";
 	if (!slow_start || strcmp(r->stage, "seek"))
@@ -328,13 +324,13 @@ static bool run_stream(void)
 	struct tcsig_params p = {
 		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
 		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, 100000000)),
-		.long_rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),
+		.rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),
 		.beta_ppm = below(2) ? 500000 : 1 + below(1000000),
 	};
 	struct reference r = {
 		.target = p.target_ns,
 		.ai = p.ai / ONE,
-		.long_rtt = p.long_rtt_ns,
+		.rtt = p.rtt_ns,
 		.beta = p.beta_ppm / 1e6,
 		.delivered = 1000 + below(1 << 20),
 	};

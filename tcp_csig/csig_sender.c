@@ -8,10 +8,9 @@
  *				at most once a round trip; beta cwnd below one packet, and
  *				at most three times (max(PD) - target) / RTT of cwnd
  *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
- *				g = ai, or cwnd / 16 where that is less, and
+ *				g = ai, or (cwnd + 1/16) / 16 where that is less, and
  *				cwnd^2 times that below one packet
- *	target			what is set, and up to 1/16 of the time between two packets of the
- *				flow
+ *	target			what is set, and 1/16 of the time between two packets of the flow
  *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): a flow's share of the free
  *	and no queue stands	bandwidth is its share of the used bandwidth. It is the minimum
  *				of a whole round and of the report that follows it
@@ -43,8 +42,8 @@
  *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
  *   has with a queue of the target, plus 1/8 of the queue beyond the target.
  * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
- *   needs a higher target: 1/64 of its own period a packet is added, and another 3/64 up to four
- *   targets. n flows then leave a queue of n / 16 packets above the target where they are few, and
+ *   needs a higher target: 1/16 of its own period a packet is added up to four targets, and 1/64 of
+ *   the rest. n flows then leave a queue of n / 16 packets above the target where they are few, and
  *   n / 64 more where they are many. A period is a rate, not a window, so flows with different
  *   RTTs get even, too.
  *
@@ -74,15 +73,12 @@
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-/* 1/16: cwnd / 16 is added instead of ai, as long as it is less. */
+/* 1/16: (cwnd + 1/16) / 16 is added instead of ai, as long as it is less. */
 #define TCSIG_GROW_SHIFT	4
-/* 1/64 of the time between two packets, at most four targets. */
-#define TCSIG_PERIOD_SHIFT	6
+/* 1/16 of the time between two packets up to four targets, 1/64 of the rest. */
+#define TCSIG_PERIOD_SHIFT	4
+#define TCSIG_PERIOD_REST_SHIFT	6
 #define TCSIG_PERIOD_TARGETS	4U
-/* Between 1/8 target and four targets, or an RTT if that is shorter, 3/64 are added. */
-#define TCSIG_PERIOD_GAIN	3U
-#define TCSIG_PERIOD_LOW_SHIFT	3
-#define TCSIG_PERIOD_HIGH_SHIFT	2
 /* 1/8: how much of the queue beyond the target the period of a small window follows. */
 #define TCSIG_FOLLOW_SHIFT	3
 /* A cut takes at most three times the excess over the RTT. */
@@ -173,14 +169,14 @@ u64 tcsig_period_ns(u64 cw, u32 rtt_us)
 	return div64_u64(((u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US) << TCSIG_SHIFT, cw);
 }
 
-u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns)
+u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
 {
-	const u64 low_ns = target_ns >> TCSIG_PERIOD_LOW_SHIFT;
-	const u64 high_ns = min3(period_ns, rtt_ns, target_ns << TCSIG_PERIOD_HIGH_SHIFT);
-	/* 2^40 + 2^32 * 3 */
-	const u64 more_ns = period_ns + TCSIG_PERIOD_GAIN * (max(high_ns, low_ns) - low_ns);
+	const u64 most_ns = TCSIG_PERIOD_TARGETS * target_ns;
+	const u64 part_ns = min(period_ns, most_ns);
+	const u64 more_ns = (part_ns >> TCSIG_PERIOD_SHIFT) +
+			    ((period_ns - part_ns) >> TCSIG_PERIOD_REST_SHIFT);
 
-	return target_ns + min(more_ns >> TCSIG_PERIOD_SHIFT, target_ns * TCSIG_PERIOD_TARGETS);
+	return target_ns + min(more_ns, most_ns);
 }
 
 u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)
@@ -218,7 +214,8 @@ u64 tcsig_ai(u64 rtt_ns, u64 target_ns)
 static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
 {
 	/* 2^31 * 2^15, 2^44 * 2^15 */
-	const u64 g = min3(p->ai * n_pkts, cw * n_pkts >> TCSIG_GROW_SHIFT, TCSIG_ADD_MAX);
+	const u64 few = (cw + (TCSIG_ONE >> TCSIG_GROW_SHIFT)) * n_pkts >> TCSIG_GROW_SHIFT;
+	const u64 g = min3(p->ai * n_pkts, few, TCSIG_ADD_MAX);
 
 	/* 2^39 * 2^24 = 2^63 */
 	if (cw >= TCSIG_ONE)

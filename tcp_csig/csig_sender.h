@@ -183,7 +183,6 @@ u64 tcsig_period_ns(u64 cw, u32 rtt_us);
  * tcsig_hop_target_ns() - target delay of a hop
  * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
  * @period_ns: the flow's period, tcsig_period_ns()
- * @rtt_ns: RTT that the window refers to
  *
  * Growth of a window below 16 packets and growth by min(ABW/C) keep the ratio of two flows' rates,
  * and so do cuts for the same delay. The higher target of the slower flow is what makes them even.
@@ -192,7 +191,7 @@ u64 tcsig_period_ns(u64 cw, u32 rtt_us);
  *
  * Return: at least @target_ns, at most five times that.
  */
-u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns, u64 rtt_ns);
+u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns);
 
 /**
  * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue

@@ -152,9 +152,9 @@ static const struct add_case {
 	u64 want;
 } add_cases[] = {
 	{ "16 packets: 2 / 16", 16 * ONE, 2, 16 * ONE + ONE / 8 },
-	{ "8: half of 2 / 8", 8 * ONE, 2, 8 * ONE + ONE / 8 },
-	{ "one packet: 1/16", ONE, 1, ONE + ONE / 16 },
-	{ "half a packet: 1/2 1/32 each", HALF, 2, HALF + ONE / 32 },
+	{ "8: 129/256 of 2 / 8", 8 * ONE, 2, 8 * ONE + ONE * 129 / 1024 },
+	{ "one packet: 17/256", ONE, 1, ONE + ONE * 17 / 256 },
+	{ "half a packet: 1/2 9/256 each", HALF, 2, HALF + ONE * 9 / 256 },
 	{ "no more", TCSIG_WND_MAX, 1, TCSIG_WND_MAX },
 };
 
@@ -170,8 +170,8 @@ static void add_test(struct kunit *test)
 	}
 	p = params;
 	p.ai = 4 * ONE;
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(16 * ONE, &p, 1), 16 * ONE + ONE / 16,
-			    "four times, but one is less");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(16 * ONE, &p, 1), 16 * ONE + ONE * 257 / 4096,
+			    "four times, but 257/256 are less");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_add(128 * ONE, &p, 1), 128 * ONE + ONE / 32,
 			    "4 / 128");
 	p = params;
@@ -186,16 +186,10 @@ static void target_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_period_ns(HALF, 20), 40000ULL, "half a packet in 20 us");
 	KUNIT_EXPECT_EQ(test, tcsig_period_ns(TCSIG_WND_MIN, U32_MAX), 640000000000ULL);
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 1250, 200000), 10019ULL,
-			    "1/64 up to 1/8 target");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 33250, 200000), 12019ULL,
-			    "1/16 of the next 32 us");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 200000), 12816ULL,
-			    "1/64 above four targets");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 21250), 11937ULL,
-			    "1/64 above an RTT");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000, 0), 11000ULL, "no RTT yet");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000, 200000), 50000ULL,
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 32000), 12000ULL, "1/16");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000), 12875ULL,
+			    "1/64 of what is above four targets");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 64000000), 50000ULL,
 			    "at most four targets more");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 500), 10U, "half of 10 us");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 9600), 2U, "at least two");

@@ -47,8 +47,7 @@ static void tcsig_find_period(const struct tcsig_sock *cs)
 	const u64 rtt_ns = (u64)reported->round_rtt_us * NSEC_PER_USEC;
 	const u64 period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
 
-	reported->target_ns = tcsig_hop_target_ns(target_ns, period_ns,
-						  rtt_ns);
+	reported->target_ns = tcsig_hop_target_ns(target_ns, period_ns);
 	reported->ai = tcsig_ai(rtt_ns, target_ns);
 	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, period_ns);
 	reported->round_cw = 0;

@@ -10,7 +10,7 @@ static struct tcsig_params draw_params(const struct tcsig_vars *v)
 	const u64 set_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
 	const u32 rtt_us = fuzz_u32();
 	const u64 period_ns = tcsig_period_ns(v->cw, tcsig_hold_rtt_us(fuzz_u32(), rtt_us, set_ns));
-	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns, (u64)rtt_us * NSEC_PER_USEC);
+	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns);
 	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * NSEC_PER_USEC;
 	const u64 ai = tcsig_ai(rtt_ns, set_ns);
 

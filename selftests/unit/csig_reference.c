@@ -107,7 +107,7 @@ static void doubled(struct reference *r, double n, double limit)
 /* The increase by @n acknowledged packets, times the window. */
 static double part(const struct reference *r, double n)
 {
-	double part = fmin(fmin(r->ai, r->cw / 16) * n, 32768);
+	double part = fmin(fmin(r->ai, (r->cw + 1 / 16.0) / 16) * n, 32768);
 
 	return r->cw < 1 ? part * r->cw * r->cw : part;
 }

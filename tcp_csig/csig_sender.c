@@ -48,9 +48,9 @@
  *   RTTs get even, too.
  *
  * Long round trips. When a round ends, its worst delay is long over, and flows with short RTTs have
- * made room. A cut takes at most three times the excess over the RTT, growth continues in the same
- * round, and a later report of the round takes the difference to the cut so far, not the growth
- * since. What flows with short RTTs leave for a moment is not free: min(ABW/C) is that of a whole
+ * made room. A cut takes at most three times the excess over the RTT, and a later report of the
+ * round the difference to the cut so far, not the growth since; from four targets on growth goes on
+ * after a cut. What flows with short RTTs leave for a moment is not free: min(ABW/C) is that of a whole
  * round.
  *
  * Deviations:
@@ -83,6 +83,8 @@
 #define TCSIG_FOLLOW_SHIFT	3
 /* A cut takes at most three times the excess over the RTT. */
 #define TCSIG_CUT_EXCESSES	3U
+/* In a longer round trip growth goes on after a cut. */
+#define TCSIG_PAUSE_TARGETS	4U
 /* A round trip of more than 48 targets adds a packet for each 48 targets. */
 #define TCSIG_AI_TARGETS	48U
 /*
@@ -405,10 +407,14 @@ bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
 	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
 }
 
-/* Growth continues after a cut, unless it was for a guess or a loss. */
-static bool tcsig_pauses(const struct tcsig_vars *v)
+/*
+ * Return: true if nothing grows after the cut of this round. In a round trip of many targets growth
+ * goes on, unless the cut was for a guess or a loss.
+ */
+static bool tcsig_pauses(const struct tcsig_vars *v, const struct tcsig_params *p)
 {
-	return v->cut && (v->guess || v->undo_cw);
+	return v->cut && (v->guess || v->undo_cw ||
+			  p->rtt_ns <= TCSIG_PAUSE_TARGETS * p->target_ns);
 }
 
 bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
@@ -431,7 +437,7 @@ bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const str
 		tcsig_receive_excess(v, p, a);
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->offered = true;
-	if (tcsig_hold_back(v, p, a) || tcsig_pauses(v) || !a->limited ||
+	if (tcsig_hold_back(v, p, a) || tcsig_pauses(v, p) || !a->limited ||
 	    v->delay_ns > p->target_ns)
 		return turned;
 	if (tcsig_may_jump(v, a))

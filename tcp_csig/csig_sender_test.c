@@ -416,12 +416,11 @@ static const struct life_case round_cases[] = {
 	  TCSIG_STEADY },
 	{ "less: not less", 1, 203, 152, 10500, 0, 0, true, 66 * ONE, TCSIG_STEADY },
 	{ "four times: 3/8 of 88", 1, 204, 153, 40000, 0, 0, true, 55 * ONE, TCSIG_STEADY },
-	{ "growth goes on, but not by min(ABW/C)", 1, 205, 154, 0, 0, 500000, true,
-	  55 * ONE + ONE / 55, TCSIG_STEADY },
-	{ "a packet sent after the cut: 5/55.02 and then", 5, 210, 201, 10000, 0, 0, true,
-	  55 * ONE + 1829737, TCSIG_STEADY },			/* 55.0182 + 5 / 55.0182 */
+	{ "nor does the round add", 1, 205, 154, 0, 0, 500000, true, 55 * ONE, TCSIG_STEADY },
+	{ "a packet sent after the cut: 55 + 5/55 and then", 5, 210, 201, 10000, 0, 0, true,
+	  55 * ONE + 1525201, TCSIG_STEADY },			/* 2^24 / 11 = 1525201.5 */
 	{ "of the target, nothing; above it, a cut of what is there", 1, 211, 202, 12500, 0, 0,
-	  true, 49 * ONE + 10035373, TCSIG_STEADY },		/* 55.1091 * 0.9 = 49.5982 */
+	  true, 49 * ONE + 9761289, TCSIG_STEADY },		/* 55.0909 * 0.9 = 49.5818 */
 };
 
 static void round_test(struct kunit *test)
@@ -531,7 +530,7 @@ static void shares_test(struct kunit *test)
  */
 static void long_cut_test(struct kunit *test)
 {
-	const struct tcsig_params p = { .target_ns = 10000, .beta_ppm = 500000,
+	const struct tcsig_params p = { .target_ns = 10000, .beta_ppm = 500000, .ai = 4 * ONE,
 					.rtt_ns = 2000000 };
 	struct tcsig_ack a = { .acked_pkts = 1, .delivered_pkts = 301, .prior_pkts = 250,
 			       .delay_ns = 20000, .has_delay = true };
@@ -549,6 +548,10 @@ static void long_cut_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, v.cw, 393 * ONE, "the difference");
 	tcsig_receive(&v, &p, &a);
 	KUNIT_EXPECT_EQ(test, v.cw, 393 * ONE);
+	a.delay_ns = 0;
+	a.limited = true;
+	tcsig_receive(&v, &p, &a);
+	KUNIT_EXPECT_EQ_MSG(test, v.cw, 393 * ONE + p.ai / 393, "growth goes on");
 }
 
 static void loss_test(struct kunit *test)

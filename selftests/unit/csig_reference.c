@@ -169,7 +169,8 @@ static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 		held++;
 		return;
 	}
-	if (!strcmp(r->round, "cut") && (r->guess || r->before_loss))
+	if (!strcmp(r->round, "cut") &&
+	    (r->guess || r->before_loss || r->rtt <= 4 * r->target))
 		return;
 	if (!a->limited || r->delay > r->target)
 		return;

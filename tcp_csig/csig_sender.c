@@ -1,72 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Congestion control by CSIG, draft-ravi-ippm-csig-01 section 8.1. The window follows the delay as
- * in Swift, but the delay is that of the bottleneck alone, and it follows the bottleneck's free
- * bandwidth.
+ * Congestion control by CSIG, draft-ravi-ippm-csig-01 section 8.1. As in Swift the window follows
+ * the delay, but that of the bottleneck alone, and it follows the bottleneck's free bandwidth. PD
+ * is max(PD), and share the least min(ABW/C) of a round trip. Documentation/conformance/csig.md
+ * has what gets worse without each rule.
  *
- *	max(PD) > target	cwnd = cwnd (1 - beta (max(PD) - target) / max(PD))	(8.1.1)
- *				at most once a round trip; beta cwnd below one packet, and
- *				at most three times (max(PD) - target) / RTT of cwnd
- *	max(PD) <= target	cwnd += g n / cwnd for n packets acknowledged
- *				g = ai, or (cwnd + 1/16) / 16 where that is less, and
- *				cwnd^2 times that below one packet
- *	target			what is set, and 1/16 of the time between two packets of the flow
- *	min(ABW/C) > 0		cwnd = cwnd / (1 - min(ABW/C)): a flow's share of the free
- *	and no queue stands	bandwidth is its share of the used bandwidth. It is the minimum
- *				of a whole round and of the report that follows it
+ *	PD > target	cwnd = cwnd (1 - beta (PD - target) / PD), at most once a round trip,
+ *			and less at most 3 (PD - target) / RTT of cwnd		(8.1.1)
+ *	PD <= target	cwnd += g / cwnd for each packet acknowledged
+ *			g = min(ai, (cwnd + 1/16) / 16)
+ *			ai = 1 packet, or one for each 48 targets of a longer RTT
+ *	cwnd < 1	a cut takes cwnd times that, and growth adds cwnd^2 times that
+ *	share > 2 %	cwnd = cwnd / (1 - share) while PD <= target / 2
+ *	target		what is set, and 1/16 of the time between two packets of the flow, up to
+ *			four targets; 1/64 of the rest. A slow flow has a higher target: of the
+ *			same delay for all, no cut and no growth would make rates even
  *
  *	   min(ABW) is reported: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
  *	 | ^									    |
  *	 | +---- idle for many round trips, or a timeout ----------------------------+
- *	 +----- max(PD) > target ----------------------------------------------------^
+ *	 +----- PD > target ---------------------------------------------------------^
  *
  * SEEK is a transfer's first round trip (8.1.3): the window doubles. The jump follows when a few
- * packets of the first window are acknowledged. After the jump the other half is added packet by
- * packet, with the ACKs of the first half's packets, while the delay stays below half the target:
- * flows that jump together notice each other. The first cut reduces a guessed window, and does not
- * use beta: it removes all packets that wait too long, cw = cw (1 - (max(PD) - target) / RTT).
+ * packets are acknowledged; the other half follows packet by packet in the next round trip, while
+ * the delay stays below half the target, so that flows that jump together notice each other. The
+ * first cut is of a guessed window: cwnd (1 - (PD - target) / RTT), all that waits too long.
  *
- * A cut applies to the window at the start of a round: later packets of the round may deepen it,
- * but do not repeat it. The same holds for growth by min(ABW/C). The first cut or growth starts a
- * new round, since the packets of the next RTT do not reflect it yet.
- *
- * Fixed point: cw has 24 fractional bits; rounding is down.
- *
- * Small windows. Where many flows share a port each has less than a packet in flight, and sends two
- * packets once in 2 / cwnd round trips. The port's queue is the integral of what all flows send,
- * and a flow receives feedback once in such a period. This has three consequences:
- * - A step must be small, or the queue oscillates: with a window w below one packet, a cut takes w
- *   times beta of the excess. Growth falls with w too.
- * - The period must hardly follow the queue: this would be a second loop around the same delay,
- *   with a lag of a period, and the queue oscillates. The period is that of the RTT that the path
- *   has with a queue of the target, plus 1/8 of the queue beyond the target.
- * - All flows see the same delay, and multiplication keeps every ratio of their rates. A slow flow
- *   needs a higher target: 1/16 of its own period a packet is added up to four targets, and 1/64 of
- *   the rest. n flows then leave a queue of n / 16 packets above the target where they are few, and
- *   n / 64 more where they are many. A period is a rate, not a window, so flows with different
- *   RTTs get even, too.
- *
- * Long round trips. When a round ends, its worst delay is long over, and flows with short RTTs have
- * made room. A cut takes at most three times the excess over the RTT, and a later report of the
- * round the difference to the cut so far, not the growth since; from four targets on growth goes on
- * after a cut. What flows with short RTTs leave for a moment is not free: min(ABW/C) is that of a whole
- * round.
- *
- * Deviations:
- * - Swift's ai below one packet is ai for each packet acknowledged: see above.
- * - Swift raises its target by path length and by 1 / sqrt(cwnd). The first has no meaning for the
- *   delay of one hop. Instead of the second, the period is used.
- * - Swift's ai does not depend on the RTT. Here it is a packet for each 48 targets of a longer RTT:
- *   the rate grows as fast in each round trip, whatever the RTT.
- * - A jump to half, and the rest with ACKs: the draft does not define how transfers share free
- *   bandwidth. Transfers of one host to one peer know of each other, and divide it.
- * - The first cut: the draft does not define the initial window. With beta, a queue of n windows
- *   that started at once would take log2(n) round trips of its own length to drain.
- * - Growth in proportion: the draft does not cover capacity that becomes free.
- * - A window below two packets is two, less often: a usual receiver acknowledges two packets
- *   immediately, but one only after 40 ms.
- * - Loss and ECN, which the draft does not cover: half the window, once per window, as in Reno.
+ * Cuts and growth by share apply to the window at the start of a round. The first of them starts a
+ * new round, since the packets of the next RTT do not reflect it yet; later reports of the round
+ * may deepen it. A window below two packets is two, less often: a usual receiver acknowledges two
+ * packets at once, but one only after 40 ms. Loss and ECN: half the window, as in Reno.
  */
 
 #include "csig_sender.h"
@@ -79,7 +43,11 @@
 #define TCSIG_PERIOD_SHIFT	4
 #define TCSIG_PERIOD_REST_SHIFT	6
 #define TCSIG_PERIOD_TARGETS	4U
-/* 1/8: how much of the queue beyond the target the period of a small window follows. */
+/*
+ * 1/8: how much of the queue beyond the target the period of a small window follows. With all of it
+ * the period is a second loop around the same delay, with a lag of a period, and the queue
+ * oscillates.
+ */
 #define TCSIG_FOLLOW_SHIFT	3
 /* A cut takes at most three times the excess over the RTT. */
 #define TCSIG_CUT_EXCESSES	3U
@@ -104,6 +72,7 @@
 #define TCSIG_GROWTH_MAX	64U
 /* 2^38 bytes are more than the largest window of the smallest packets. */
 #define TCSIG_FREE_MAX_BYTES	BIT_ULL(38)
+
 u64 tcsig_free(u64 kbit_ps, u32 rtt_us, u32 wire_bytes)
 {
 	u64 bytes_ps = min_t(u64, kbit_ps, TCSIG_KBIT_MAX) * TCSIG_BYTES_PER_KBIT;

@@ -141,8 +141,7 @@ static void shared(struct reference *r, const struct tcsig_ack *a)
 	bool again = !strcmp(r->round, "grown");
 	double share = fmin(a->share_ppm / 1e6, 7 / 8.0), want;
 
-	if (strcmp(r->stage, "steady") || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
-	    r->delay > floor(r->target / 2))
+	if (strcmp(r->stage, "steady"))
 		return;
 	want = again ? r->begun : r->cw;
 	want = fmin(fmin(want / (1 - share), want + a->free / ONE), WND_MAX);

@@ -33,7 +33,7 @@ static double worst;
 struct reference {
 	double target, ai, beta, rtt, added;
 	double cw, begun, goal, before_loss, delay;
-	double left;			/* what the round's cuts leave of the window it began with */
+	double left;			/* what the round's cuts leave of its first window */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
 	bool guess, reported;

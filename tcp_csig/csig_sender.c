@@ -11,7 +11,7 @@
  *			g = min(ai, (cwnd + 1/16) / 16)
  *			ai = 1 packet, or one for each 48 targets of a longer RTT
  *	cwnd < 1	a cut takes cwnd times that, and growth adds cwnd^2 times that
- *	share > 0	cwnd = cwnd / (1 - share) while PD <= target
+ *	share > 2 %	cwnd = cwnd / (1 - share) while PD <= target / 2
  *	target		what is set, and 1/16 of the time between two packets of the flow, up to
  *			four targets; 1/64 of the rest. A slow flow has a higher target: of the
  *			same delay for all, no cut and no growth would make rates even
@@ -330,12 +330,17 @@ static void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
 		tcsig_double(v, a);
 }
 
-/* A flow's share of the free bandwidth is its share of the used bandwidth. */
-static void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_ack *a)
+/*
+ * A port reports free capacity. If it has a queue it has none: its interval ended late, and bytes
+ * of this one were counted in the next.
+ */
+static void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_params *p,
+				const struct tcsig_ack *a)
 {
 	u64 want;
 
-	if (v->stage != TCSIG_STEADY)
+	if (v->stage != TCSIG_STEADY || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	    v->delay_ns > p->target_ns / 2)
 		return;
 	want = tcsig_scale(v->grown ? v->ref : v->cw, a->share_ppm, a->free);
 	if (want <= v->cw)
@@ -352,7 +357,7 @@ bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
 	if (!a->limited)
 		return false;
 	if (v->stage == TCSIG_STEADY)
-		return a->has_share && a->share_ppm;
+		return a->has_share && a->share_ppm >= TCSIG_SHARE_MIN_PPM;
 	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
 }
 
@@ -392,7 +397,7 @@ bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const str
 	else
 		tcsig_grow(v, p, a);
 	if (a->has_share && !v->cut)
-		tcsig_receive_share(v, a);
+		tcsig_receive_share(v, p, a);
 	return turned;
 }
 

@@ -23,6 +23,8 @@
  * cause a standing queue. With a lower bound a flow would pause for milliseconds.
  */
 #define TCSIG_WND_MIN		(TCSIG_ONE >> 6)
+/* A smaller reported share may be due to one packet more or less in the interval. */
+#define TCSIG_SHARE_MIN_PPM	20000U
 /* A receiver delays ACKs: it acknowledges every second packet, and a single one after 40 ms. */
 #define TCSIG_FLIGHT_PKTS	2U
 

@@ -482,10 +482,11 @@ static const struct life_case share_cases[] = {
 	{ "half: twice the 40", 1, 303, 252, 0, 200, 500000, true, 80 * ONE, TCSIG_STEADY },
 	{ "its own packets: a new round", 1, 304, 301, 0, 200, 200000, true, 100 * ONE,
 	  TCSIG_STEADY },
-	{ "nothing", 1, 340, 310, 0, 200, 0, true, 100 * ONE, TCSIG_STEADY },
-	{ "at the target", 1, 345, 341, 10000, 200, 200000, true, 125 * ONE, TCSIG_STEADY },
-	{ "above it", 1, 346, 342, 10001, 200, 200000, true, 125 * ONE - 104847,
+	{ "a packet more or less is nothing", 1, 340, 310, 0, 200, 19999, true, 100 * ONE,
 	  TCSIG_STEADY },
+	{ "a queue stands: it counted late", 1, 345, 341, 5001, 200, 200000, true, 100 * ONE,
+	  TCSIG_STEADY },
+	{ "none stands", 1, 346, 342, 5000, 200, 200000, true, 125 * ONE, TCSIG_STEADY },
 };
 
 static void share_test(struct kunit *test)

@@ -81,8 +81,6 @@ u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 #define TCSIG_BLANK_MAX		64
 /* Weight of a new report in a mean, 1/32 */
 #define TCSIG_MEAN_SHIFT	5
-/* A port with a smaller mean of its free share is full. */
-#define TCSIG_FULL_PPM		10000U
 /* After this many rounds of a full port without a queue, the RTT may have the queue instead. */
 #define TCSIG_FULL_ROUNDS	3
 
@@ -167,7 +165,7 @@ void tcsig_note_full(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
 
-	if (reported->mean_share_ppm < TCSIG_FULL_PPM &&
+	if (reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM / 2 &&
 	    reported->mean_ns < READ_ONCE(cs->net->knobs.target_ns) / 4)
 		reported->full_rounds += reported->full_rounds < TCSIG_FULL_ROUNDS;
 	else

@@ -141,7 +141,8 @@ static void shared(struct reference *r, const struct tcsig_ack *a)
 	bool again = !strcmp(r->round, "grown");
 	double share = fmin(a->share_ppm / 1e6, 7 / 8.0), want;
 
-	if (strcmp(r->stage, "steady"))
+	if (strcmp(r->stage, "steady") || a->share_ppm < TCSIG_SHARE_MIN_PPM ||
+	    r->delay > floor(r->target / 2))
 		return;
 	want = again ? r->begun : r->cw;
 	want = fmin(fmin(want / (1 - share), want + a->free / ONE), WND_MAX);

@@ -29,10 +29,6 @@
  * - The draft discards all records when pathID changes. This algorithm keeps the records of up to
  *   HPCC_PATHS_MAX paths, since packets may alternate between paths: each answer is compared with
  *   the last one from the same path. An answer from a new path is only stored; W does not change.
- * - If @hold is set: after W was reduced so far that nothing was sent until a queue of many T had
- *   drained, Wc is set to the current W when sending resumes. Otherwise the window from before the
- *   pause would return as soon as U shows that the queue is gone. This happens at most once until U
- *   is below eta again. The receiver cannot do this, since it does not see when packets are sent.
  * - W is bounded: from HPCC_WND_MIN_BYTES to a BDP at line rate.
  * - W_init is a BDP at the rate of the path's slowest port if that is below the line rate. With the
  *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
@@ -675,23 +671,8 @@ void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq, 
 		return;
 	v->updated = true;
 	v->update_seq = snd_nxt;
-	v->left = false;
 }
 EXPORT_SYMBOL_GPL(hpcc_decide);
-
-void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt)
-{
-	if (v->held && v->u < p->eta)
-		v->held = false;
-	if (!v->updated || v->left || (s32)(snd_nxt - v->update_seq) <= 0)
-		return;
-	v->left = true;
-	if (!p->hold || v->held || v->wnd >= v->wnd_ref)
-		return;
-	v->held = true;
-	v->wnd_ref = v->wnd;
-}
-EXPORT_SYMBOL_GPL(hpcc_leaves);
 
 enum hpcc_received hpcc_new_ack(struct hpcc_vars *v, const struct hpcc_params *p,
 				const struct int_hdr *h, u32 ack_seq, u32 snd_nxt, u64 now_ns)

@@ -66,7 +66,6 @@ void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_config *c,
 	/* 10^6 * 2^20 < 2^64 */
 	p->eta = div_u64((u64)READ_ONCE(c->eta_ppm) << HPCC_U_SHIFT, HPCC_PPM);
 	p->max_stage = READ_ONCE(c->max_stage);
-	p->hold = READ_ONCE(c->hold);
 	p->wnd_max_bytes = hpcc_bdp_bytes(path->rate_bytes_ps, path->t_ns);
 	p->wnd_init_bytes = p->wnd_max_bytes;
 	if (path->port_bytes_ps && path->port_bytes_ps < path->rate_bytes_ps)

@@ -27,7 +27,6 @@
  * @flows: N
  * @t_ns: T; 0: the minimum RTT that was measured
  * @rate_mbit: line rate; 0: the rate of the device
- * @hold: after an incast has paused a flow, also reduce Wc
  */
 struct hpccpp_config {
 	u32 eta_ppm;
@@ -35,7 +34,6 @@ struct hpccpp_config {
 	u32 flows;
 	u32 t_ns;
 	u32 rate_mbit;
-	u32 hold;
 };
 
 /**

@@ -532,45 +532,6 @@ static void round_test(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hpcc_new_int(&v, &params, one_hop(&path, 20000, 488, 0), 70000));
 }
 
-/* Wc, W and U before a packet is sent, and Wc after it. ETA is 0.95. */
-static const struct leave_case {
-	const char *what;
-	u32 snd_nxt;
-	bool hold, left, held;
-	u32 u, wnd, want;
-} leave_cases[] = {
-	{ "nothing new has left", 5000, true, false, false, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "the first of a round, after a cut", 5001, true, false, false, 2 * HPCC_U_ONE, 100, 100 },
-	{ "the first, W has grown", 5001, true, false, false, 2 * HPCC_U_ONE, 1100, 1000 },
-	{ "a later one", 5001, true, true, false, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "not twice in an overload", 5001, true, false, true, 2 * HPCC_U_ONE, 100, 1000 },
-	{ "that one is over", 5001, true, false, true, HPCC_U_ONE / 2, 100, 100 },
-	{ "NewAck as drafted", 5001, false, false, false, 2 * HPCC_U_ONE, 100, 1000 },
-};
-
-static void leave_test(struct kunit *test)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(leave_cases); i++) {
-		const struct leave_case *c = &leave_cases[i];
-		struct hpcc_params p = params;
-		struct hpcc_vars v = {
-			.wnd_ref = 1000 << HPCC_WND_SHIFT,
-			.wnd = (u64)c->wnd << HPCC_WND_SHIFT,
-			.u = c->u, .left = c->left, .held = c->held,
-			.updated = true, .update_seq = 5000,
-		};
-
-		p.hold = c->hold;
-		hpcc_leaves(&v, &p, c->snd_nxt);
-		KUNIT_EXPECT_EQ_MSG(test, v.wnd_ref >> HPCC_WND_SHIFT, (u64)c->want, "%s",
-				    c->what);
-		hpcc_decide(&v, &params, 5001, 6000);
-		KUNIT_EXPECT_FALSE_MSG(test, v.left, "%s: a new round", c->what);
-	}
-}
-
 static void bounds_test(struct kunit *test)
 {
 	struct hpcc_vars v;
@@ -1234,7 +1195,6 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(restart_test),
 	KUNIT_CASE(round_test),
-	KUNIT_CASE(leave_test),
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(least_test),
 	KUNIT_CASE(pace_test),

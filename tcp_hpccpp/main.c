@@ -647,7 +647,6 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		return;
 	}
 	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), hpccpp_explained_us(law));
-	hpcc_leaves(&law->v, &law->p, tcp_sk(sk)->snd_nxt);
 	answered = poll == INT_POLL_ANSWER;
 	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
 		hpccpp_give_up(sk, law->blind.measured);
@@ -781,7 +780,6 @@ static const struct ctl_table hpccpp_table[] = {
 	HPCCPP_KNOB("flows", config.flows, 1, HPCCPP_FLOWS_MAX),
 	HPCCPP_KNOB("rate_mbit", config.rate_mbit, 0, HPCCPP_RATE_MAX_MBIT),
 	HPCCPP_KNOB("answer", answer, 0, INT_ANSWER_WINDOW),
-	HPCCPP_KNOB("hold", config.hold, 0, 1),
 	HPCCPP_KNOB("move", move, 0, 1),
 	HOP_SYSCTL("tcp_hpccpp_t_ns", 0644, struct hpccpp_net, config.t_ns, hpccpp_set_t, NULL,
 		   hop_sysctl_words("N, N 0 or from 1000 to 1000000000")),

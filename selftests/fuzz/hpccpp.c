@@ -22,7 +22,6 @@ static struct hpccpp_path draw_params(struct hpcc_params *p, u64 path_bytes_ps)
 	config.eta_ppm = fuzz_range(HPCCPP_ETA_MIN_PPM, HPCC_PPM);
 	config.max_stage = fuzz_range(0, HPCCPP_STAGE_MAX);
 	path.flows = fuzz_range(1, HPCCPP_FLOWS_MAX);
-	config.hold = fuzz_flag();
 	if (!path_bytes_ps || fuzz_choice(4))
 		path.rate_bytes_ps = fuzz_range(1, U64_MAX);
 	hpccpp_set_params(p, &config, &path);
@@ -178,7 +177,6 @@ static void fuzz_once(void)
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
 		snd_nxt += fuzz_range(0, 1 << 20);
-		hpcc_leaves(&v, &p, snd_nxt);
 		switch (fuzz_choice(8)) {
 		case 0:
 			hpcc_halve(&v);

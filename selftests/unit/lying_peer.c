@@ -199,7 +199,6 @@ static void lie_to_hpccpp(void)
 	const struct hpccpp_config config = {
 		.eta_ppm = uniform(HPCCPP_ETA_MIN_PPM, HPCC_PPM),
 		.max_stage = below(HPCCPP_STAGE_MAX + 1),
-		.hold = below(2),
 	};
 	u64 path_bytes_ps = 0;
 	struct hpcc_params p;
@@ -217,7 +216,6 @@ static void lie_to_hpccpp(void)
 		bool round = below(2);
 
 		hpcc_answer(&a);
-		hpcc_leaves(&v, &p, snd_nxt);
 		hpccpp_receive(&v, &p, &a, snd_nxt, rng());
 		must(hpcc_wnd_bytes(&v) <= p.wnd_max_bytes, "hpccpp: the largest window");
 		must(hpcc_wnd_bytes(&v) >= HPCC_WND_MIN_BYTES, "hpccpp: the least window");

@@ -54,7 +54,6 @@
  * @late_ns: delay of answers on the way back, at most HPCC_T_MAX_NS: a queue is to drain in T and
  *	this, since a window takes effect only so late
  * @packet_bytes: size of a full packet on the wire; 0: not known, HPCC_PACKET_BYTES
- * @hold: hpcc_leaves() may lower Wc
  */
 struct hpcc_params {
 	u64 wnd_ai;
@@ -65,7 +64,6 @@ struct hpcc_params {
 	u32 wnd_init_bytes;
 	u32 packet_bytes;
 	u32 late_ns;
-	bool hold;
 };
 
 /**
@@ -114,8 +112,6 @@ struct hpcc_path {
  * @hdr_path: nHop, pathID and padding of its header
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
- * @left: a packet has been sent since lastUpdateSeq
- * @held: Wc was set to W since U was last below eta
  * @update_ns: lastUpdateTime of the algorithm at the receiver
  * @path_mbit: hpcc_path_mbit() of the latest answer with all records
  * @path: the paths
@@ -138,8 +134,6 @@ struct hpcc_vars {
 	u8 records;
 	u8 hdr_words;
 	bool updated;
-	bool left;
-	bool held;
 	u32 update_seq;
 	u32 path_mbit;
 	__be32 hdr_path;
@@ -274,17 +268,6 @@ enum hpcc_received hpcc_receive_ratio(struct hpcc_vars *v, const struct hpcc_par
  * @snd_nxt: current SND.NXT
  */
 void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq, u32 snd_nxt);
-
-/**
- * hpcc_leaves() - note that packets were sent; called before the next answer is processed
- * @v: state of the connection
- * @p: its parameters
- * @snd_nxt: SND.NXT behind these packets
- *
- * If W is below Wc at the first packets of a round, sending had paused, and W is what is in flight.
- * Without @hold, W and Wc do not change.
- */
-void hpcc_leaves(struct hpcc_vars *v, const struct hpcc_params *p, u32 snd_nxt);
 
 /**
  * hpcc_new_ack() - NewAck: the algorithm at the sender

@@ -68,6 +68,7 @@
 #define HPCC_TINY_SHIFT		2
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
+#define HPCC_KEY_HOPS_SHIFT	24
 /* Maximum of the estimate of N, in units of N. */
 #define HPCC_FLOWS_RANGE	16U
 /*
@@ -78,21 +79,6 @@
 #define HPCC_ROOM_SHIFT		4
 #define HPCC_FORGET_SHIFT	6
 #define HPCC_FOLLOW_SHIFT	4
-
-/**
- * struct hpcc_times - times with which the records of an answer are compared
- * @local_ns: since the stored answer, by the local clock; at most HPCC_STORED_MAX_NS
- * @new_ns: minimum age difference between a record and the stored one, for the record to count as
- *	new although the port has hardly sent anything between the two
- * @drain_ns: time in which a queue is to drain
- * @free_bytes: queue that counts as empty
- */
-struct hpcc_times {
-	u32 local_ns;
-	u32 new_ns;
-	u32 drain_ns;
-	u32 free_bytes;
-};
 
 u32 hpcc_bdp_bytes(u64 rate_bytes_ps, u32 t_ns)
 {
@@ -134,48 +120,18 @@ void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
 }
 EXPORT_SYMBOL_GPL(hpcc_restart);
 
-/* Transmission time of @units, as a fraction of @of_ns in 2^-HPCC_U_SHIFT. */
-static u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
-{
-	/* 2^20 units * 2^20 ps << 20 = 2^60; 2^30 ns * 1000 < 2^40 */
-	return div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, (u64)of_ns * HPCC_PS_PER_NS);
-}
-
-static void hpcc_store_record(struct hpcc_hop *hop, const struct int_record *now)
-{
-	hop->ts_ns = now->ts_ns;
-	hop->tx_units = now->tx_units;
-	hop->qlen_units = now->qlen_units;
-	hop->speed = now->speed;
-}
-
 static u32 hpcc_packet_bytes(const struct hpcc_params *p)
 {
 	return p->packet_bytes ?: HPCC_PACKET_BYTES;
 }
 
-/* The part of a queue that counts: what exceeds @free_bytes. */
-static u32 hpcc_queue_units(const struct int_record *now, const struct hpcc_hop *hop,
-			    u32 free_bytes)
+/* Transmission time of @units, as a fraction of @of_ns in 2^-HPCC_U_SHIFT. */
+static u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
 {
-	const u32 units = min_t(u32, now->qlen_units, hop->qlen_units);
-
+	/* 2^20 units * 2^20 ps << 20 = 2^60; 2^30 ns * 1000 < 2^40 */
 	if (!units)
 		return 0;
-	return units - min(units, free_bytes >> int_speeds[now->speed].unit_shift);
-}
-
-/* u' of a hop whose record is new: dt_ns and @units are the differences to the stored one. */
-static u32 hpcc_hop_ratio(const struct hpcc_hop *hop, const struct int_record *now, u32 units,
-			  u32 dt_ns, const struct hpcc_times *t)
-{
-	const u32 unit_ps = int_speeds[now->speed].unit_ps;
-	const u32 queue_units = hpcc_queue_units(now, hop, t->free_bytes);
-	u64 u = hpcc_share(units, unit_ps, dt_ns);
-
-	if (queue_units)
-		u += hpcc_share(queue_units, unit_ps, t->drain_ns);
-	return min_t(u64, HPCC_U_MAX, u);
+	return div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, (u64)of_ns * HPCC_PS_PER_NS);
 }
 
 /*
@@ -187,26 +143,34 @@ static u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
 	const u32 early_ns = (was_ns + local_ns + HPCC_EARLY_NS - ts_ns) & INT_TS_MASK;
 	const u32 most_ns = local_ns + HPCC_EARLY_NS;
 
-	/* If a port has changed its speed, the stored record is this one. */
 	return most_ns > early_ns && ts_ns != was_ns ? most_ns - early_ns : 0;
 }
 
 /*
- * Lines 4 and 5 of the draft's algorithm for one hop, whose speed is the stored one. Return: ts -
- * ts' if the record is new, and stores it; otherwise 0.
+ * Lines 4 and 5 of the draft's algorithm for one hop: its u', of a queue that is to drain in
+ * @drain_ns. Return: ts - ts', and stores the record; 0: it is not new. A port that has changed its
+ * speed counts in other units: its record is only stored.
  */
-static u32 hpcc_measure_hop(struct hpcc_hop *hop, const struct int_record *now,
-			    const struct hpcc_times *t)
+static u32 hpcc_measure_hop(struct hpcc_hop *hop, __be64 record, const struct hpcc_params *p,
+			    u32 drain_ns, u32 local_ns)
 {
-	const u32 dt_ns = hpcc_elapsed_ns(now->ts_ns, hop->ts_ns, t->local_ns);
-	const u32 units = (now->tx_units - hop->tx_units) & INT_TX_MASK;
+	const struct int_record was = int_unpack(hop->record), now = int_unpack(record);
+	const u32 free_units = HPCC_FREE_PKTS * hpcc_packet_bytes(p) >>
+			       int_speeds[now.speed].unit_shift;
+	const u32 dt_ns = hpcc_elapsed_ns(now.ts_ns, was.ts_ns, local_ns);
+	const u32 units = (now.tx_units - was.tx_units) & INT_TX_MASK;
+	const u32 qlen_units = min(now.qlen_units, was.qlen_units);
+	const u32 unit_ps = int_speeds[now.speed].unit_ps;
 
-	if (!dt_ns || (units < HPCC_UNITS_MIN && dt_ns < t->new_ns))
+	if (now.speed != was.speed) {
+		hop->record = record;
 		return 0;
-	hop->u = hpcc_hop_ratio(hop, now, units, dt_ns, t);
-	hop->ts_ns = now->ts_ns;
-	hop->tx_units = now->tx_units;
-	hop->qlen_units = now->qlen_units;
+	}
+	if (!dt_ns || (units < HPCC_UNITS_MIN && dt_ns < min(p->t_ns, HPCC_NEW_MAX_NS)))
+		return 0;
+	hop->record = record;
+	hop->u = min_t(u64, HPCC_U_MAX, hpcc_share(units, unit_ps, dt_ns) +
+		       hpcc_share(qlen_units - min(qlen_units, free_units), unit_ps, drain_ns));
 	return dt_ns;
 }
 
@@ -220,26 +184,13 @@ static void hpcc_filter(struct hpcc_vars *v, u32 u, u32 tau_ns, u32 t_ns)
 		v->u = u;
 }
 
-/* If a port has changed its speed and thus its units, stores its record. */
-static void hpcc_follow_speed(struct hpcc_hop *hop, const struct int_record *now)
-{
-	if (now->speed != hop->speed)
-		hpcc_store_record(hop, now);
-}
-
 /*
  * Key of a set of records: the path, the number of records (at least 1), and the hop of the first
  * record. Never 0.
  */
 static u32 hpcc_path_key(u16 path_id, u8 hops, u8 records, u8 index)
 {
-	return (u32)hops << 24 | (u32)records << 20 | (u32)index << 16 | path_id;
-}
-
-/* Stored records of the latest answer's path. */
-static struct hpcc_hop *hpcc_hops(struct hpcc_vars *v)
-{
-	return &v->hop[v->first];
+	return (u32)hops << HPCC_KEY_HOPS_SHIFT | (u32)records << 20 | (u32)index << 16 | path_id;
 }
 
 /* Return: true if records of this path are stored; it then becomes the latest answer's path. */
@@ -253,7 +204,6 @@ static bool hpcc_find_path(struct hpcc_vars *v, u32 key)
 		if (v->path[i].key != key)
 			continue;
 		v->at = i;
-		v->first = i * v->stride;
 		return true;
 	}
 	return false;
@@ -277,7 +227,6 @@ static void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 	for (i = 0; i < paths && v->path[v->at].key; i++)
 		if (!v->path[i].key || v->path[i].stored_ns < v->path[v->at].stored_ns)
 			v->at = i;
-	v->first = v->at * v->stride;
 	v->path[v->at].key = key;
 }
 
@@ -311,29 +260,17 @@ static u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
 						 v->wnd_ref >> HPCC_WND_SHIFT));
 }
 
-static struct hpcc_times hpcc_times(const struct hpcc_vars *v, const struct hpcc_params *p,
-				    u64 now_ns)
-{
-	return (struct hpcc_times) {
-		.local_ns = now_ns - v->path[v->at].stored_ns,
-		.new_ns = min(p->t_ns, HPCC_NEW_MAX_NS),
-		.drain_ns = hpcc_drain_ns(v, p),
-		.free_bytes = HPCC_FREE_PKTS * hpcc_packet_bytes(p),
-	};
-}
-
-/* Lines 1 to 10, for an answer from the same hops, at the same speeds, as the stored one. */
+/* Lines 1 to 10, for records of the same hops as the stored ones. */
 static enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
-				       const struct int_hdr *h, u64 now_ns)
+				       const __be64 *record, unsigned int records, u64 now_ns)
 {
-	const struct hpcc_times t = hpcc_times(v, p, now_ns);
-	struct hpcc_hop *hop = hpcc_hops(v);
+	const u32 local_ns = now_ns - v->path[v->at].stored_ns, drain_ns = hpcc_drain_ns(v, p);
+	struct hpcc_hop *hop = &v->hop[v->at * v->stride];
 	u32 u = 0, tau_ns = 0;
 	unsigned int i;
 
-	for (i = 0; i < v->records; i++) {
-		struct int_record now = int_unpack(h->record[i]);
-		u32 dt_ns = hpcc_measure_hop(&hop[i], &now, &t);
+	for (i = 0; i < records; i++) {
+		u32 dt_ns = hpcc_measure_hop(&hop[i], record[i], p, drain_ns, local_ns);
 
 		if (hop[i].u < u || (hop[i].u == u && tau_ns >= dt_ns))
 			continue;
@@ -345,21 +282,6 @@ static enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_pa
 		return HPCC_RECEIVED_SAME;
 	hpcc_filter(v, u, tau_ns, p->t_ns);
 	return HPCC_RECEIVED_NEW;
-}
-
-static void hpcc_store(struct hpcc_vars *v, const struct int_hdr *h)
-{
-	const unsigned int records = int_records(h);
-	struct hpcc_hop *hop = hpcc_hops(v);
-	unsigned int i;
-
-	v->bottleneck = 0;
-	for (i = 0; i < records; i++) {
-		struct int_record now = int_unpack(h->record[i]);
-
-		hpcc_store_record(&hop[i], &now);
-		hop[i].u = 0;
-	}
 }
 
 u32 hpcc_path_mbit(const struct int_hdr *h)
@@ -391,36 +313,6 @@ u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
 EXPORT_SYMBOL_GPL(hpcc_forward_ns);
 
 /*
- * Return: true if an answer is from the same path as the latest one, with the same speeds: then
- * only the records differ.
- */
-static bool hpcc_is_as_before(const struct hpcc_vars *v, const struct int_hdr *h, u64 now_ns)
-{
-	const struct hpcc_hop *hop = &v->hop[v->first];
-	unsigned int i;
-
-	if (h->path != v->hdr_path || h->words != v->hdr_words ||
-	    now_ns - v->path[v->at].stored_ns > HPCC_STORED_MAX_NS)
-		return false;
-	for (i = 0; i < v->records; i++)
-		if (int_unpack(h->record[i]).speed != hop[i].speed)
-			return false;
-	return true;
-}
-
-static void hpcc_follow_speeds(struct hpcc_vars *v, const struct int_hdr *h)
-{
-	struct hpcc_hop *hop = hpcc_hops(v);
-	unsigned int i;
-
-	for (i = 0; i < v->records; i++) {
-		const struct int_record now = int_unpack(h->record[i]);
-
-		hpcc_follow_speed(&hop[i], &now);
-	}
-}
-
-/*
  * The stored records are too old. If the round of the flow takes so long because its window is less
  * than a packet, those of the next answer would be too old as well.
  */
@@ -432,21 +324,13 @@ static void hpcc_shorten_round(struct hpcc_vars *v, const struct hpcc_params *p)
 	v->wnd = v->wnd_ref;
 }
 
-/*
- * Finds the stored records of an answer's path. Return: HPCC_RECEIVED_NEW if they can be compared
- * with those of the answer.
- */
-static enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct hpcc_params *p,
-				       const struct int_hdr *h, u64 now_ns)
+/* Processes the records of a path; they are only stored if there are none to compare them with. */
+static enum hpcc_received hpcc_take(struct hpcc_vars *v, const struct hpcc_params *p, u32 key,
+				    const __be64 *record, unsigned int records, u64 now_ns)
 {
-	const unsigned int path_id = int_path_id(h), hops = int_hops(h), records = int_records(h);
-	const u32 key = hpcc_path_key(path_id, hops, records, 0);
 	enum hpcc_received received = HPCC_RECEIVED_NEW;
+	unsigned int i;
 
-	v->hdr_words = 0;
-	v->path_mbit = hpcc_path_mbit(h);
-	if (!v->path_mbit)
-		return HPCC_RECEIVED_NOTHING;
 	if (!hpcc_find_path(v, key)) {
 		received = v->hops ? HPCC_RECEIVED_PATH : HPCC_RECEIVED_FIRST;
 		hpcc_add_path(v, key, records);
@@ -454,35 +338,50 @@ static enum hpcc_received hpcc_look_up(struct hpcc_vars *v, const struct hpcc_pa
 		received = HPCC_RECEIVED_FIRST;
 		hpcc_shorten_round(v, p);
 	}
-	v->hops = hops;
-	v->path_id = path_id;
-	v->records = records;
-	v->hdr_words = h->words;
-	v->hdr_path = h->path;
+	v->hops = key >> HPCC_KEY_HOPS_SHIFT;
+	v->path_id = key;
 	if (received == HPCC_RECEIVED_NEW) {
-		hpcc_follow_speeds(v, h);
-		return received;
+		received = hpcc_measure(v, p, record, records, now_ns);
+	} else {
+		v->bottleneck = 0;
+		for (i = 0; i < records; i++)
+			v->hop[v->at * v->stride + i] = (struct hpcc_hop){ .record = record[i] };
 	}
-	hpcc_store(v, h);
-	v->path[v->at].stored_ns = now_ns;
+	if (received != HPCC_RECEIVED_SAME)
+		v->path[v->at].stored_ns = now_ns;
 	return received;
 }
 
 enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct hpcc_params *p,
 				const struct int_hdr *h, u64 now_ns)
 {
-	enum hpcc_received received = HPCC_RECEIVED_NEW;
+	const unsigned int records = int_records(h);
+	const u32 key = hpcc_path_key(int_path_id(h), int_hops(h), records, 0);
+	__be64 record[INT_SLOTS_MAX];
 
-	if (!hpcc_is_as_before(v, h, now_ns))
-		received = hpcc_look_up(v, p, h, now_ns);
-	if (received != HPCC_RECEIVED_NEW)
-		return received;
-	received = hpcc_measure(v, p, h, now_ns);
-	if (received == HPCC_RECEIVED_NEW)
-		v->path[v->at].stored_ns = now_ns;
-	return received;
+	v->path_mbit = hpcc_path_mbit(h);
+	if (!v->path_mbit)
+		return HPCC_RECEIVED_NOTHING;
+	/* Those of a header may be unaligned. */
+	memcpy(record, h->record, records * sizeof(*record));
+	return hpcc_take(v, p, key, record, records, now_ns);
 }
 EXPORT_SYMBOL_GPL(hpcc_receive);
+
+enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const struct hpcc_params *p, u8 hops,
+				    u16 path_id, u8 index, const struct int_record *now, u64 now_ns)
+{
+	const __be64 record = int_pack(now);
+	enum hpcc_received received;
+
+	if (!int_speeds[now->speed].mbit_ps)
+		return HPCC_RECEIVED_NOTHING;
+	received = hpcc_take(v, p, hpcc_path_key(path_id, hops, 1, index), &record, 1, now_ns);
+	v->bottleneck = index;
+	/* Another hop is no other path. */
+	return received == HPCC_RECEIVED_PATH ? HPCC_RECEIVED_FIRST : received;
+}
+EXPORT_SYMBOL_GPL(hpcc_receive_one);
 
 /*
  * W_ai, with the sender's estimate of N, W_init / (1.5 W): it is 1.5 W (1 - eta). In the first
@@ -614,43 +513,6 @@ static void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, 
 	v->wnd_last = v->wnd_ref;
 	v->wnd_ref = v->wnd;
 }
-
-enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const struct hpcc_params *p, u8 hops,
-				    u16 path_id, u8 index, const struct int_record *now, u64 now_ns)
-{
-	const u32 key = hpcc_path_key(path_id, hops, 1, index);
-	enum hpcc_received received = HPCC_RECEIVED_FIRST;
-	struct hpcc_times t;
-	bool found;
-	u32 tau_ns;
-
-	if (!int_speeds[now->speed].mbit_ps)
-		return HPCC_RECEIVED_NOTHING;
-	found = hpcc_find_path(v, key);
-	if (!found)
-		hpcc_add_path(v, key, 1);
-	v->hops = hops;
-	v->path_id = path_id;
-	v->bottleneck = index;
-	v->hdr_words = 0;
-	if (found && now_ns - v->path[v->at].stored_ns <= HPCC_STORED_MAX_NS) {
-		hpcc_follow_speed(hpcc_hops(v), now);
-		t = hpcc_times(v, p, now_ns);
-		tau_ns = hpcc_measure_hop(hpcc_hops(v), now, &t);
-		if (!tau_ns)
-			return HPCC_RECEIVED_SAME;
-		hpcc_filter(v, hpcc_hops(v)->u, tau_ns, p->t_ns);
-		received = HPCC_RECEIVED_NEW;
-	} else {
-		if (found)
-			hpcc_shorten_round(v, p);
-		hpcc_store_record(hpcc_hops(v), now);
-		hpcc_hops(v)->u = 0;
-	}
-	v->path[v->at].stored_ns = now_ns;
-	return received;
-}
-EXPORT_SYMBOL_GPL(hpcc_receive_one);
 
 enum hpcc_received hpcc_receive_ratio(struct hpcc_vars *v, const struct hpcc_params *p, u32 u,
 				      u32 tau_ns)

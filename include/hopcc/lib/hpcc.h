@@ -67,19 +67,13 @@ struct hpcc_params {
 };
 
 /**
- * struct hpcc_hop - stored state of a hop; the fields of its record are those of struct int_record
- * @ts_ns: timestamp of the record
- * @tx_units: sent units in the record
+ * struct hpcc_hop - stored state of a hop
+ * @record: its record, as in the header
  * @u: u', in 2^-HPCC_U_SHIFT
- * @qlen_units: queue length in the record
- * @speed: speed code in the record
  */
 struct hpcc_hop {
-	u32 ts_ns;
-	u32 tx_units;
+	__be64 record;
 	u32 u;
-	u16 qlen_units;
-	u8 speed;
 };
 
 /**
@@ -105,11 +99,7 @@ struct hpcc_path {
  * @path_id: pathID of the latest answer
  * @bottleneck: index of the hop with the largest u' on that path
  * @at: index of that path in @path
- * @first: index of its first record in @hop
  * @stride: number of entries of @hop per path; 0: no path is stored
- * @records: number of records of the latest answer with all records
- * @hdr_words: length of its header; 0: the path is to be looked up
- * @hdr_path: nHop, pathID and padding of its header
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
  * @update_ns: lastUpdateTime of the algorithm at the receiver
@@ -129,14 +119,10 @@ struct hpcc_vars {
 	u8 hops;
 	u8 bottleneck;
 	u8 at;
-	u8 first;
 	u8 stride;
-	u8 records;
-	u8 hdr_words;
 	bool updated;
 	u32 update_seq;
 	u32 path_mbit;
-	__be32 hdr_path;
 	u64 update_ns;
 	struct hpcc_path path[HPCC_PATHS_MAX];
 	struct hpcc_hop hop[HPCC_HOPS_STORED];

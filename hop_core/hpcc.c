@@ -14,47 +14,26 @@
  * U and u' are in units of 2^-20, windows in units of 2^-16 bytes. Ranges: T is 1 us to 1 s,
  * windows are up to 2^32 bytes, u' is up to 4095.
  *
- * Deviations from the draft, which follow the authors' simulator or are due to the wire format:
- * - U starts at 1; the records of the first answer are only stored.
- * - Stored records are updated with every answer, Wc only once per round trip.
- * - A record is used only when at least HPCC_UNITS_MIN units were sent, or T has passed, since the
- *   stored one; until then the hop keeps its u'. Otherwise the rounding of txBytes would bias U
- *   upwards, because the maximum of several rounded rates is too high. If the hop with the largest
- *   u' has no new record, U does not change.
- * - A record with dts = 0 is not new. Of a timestamp only 24 bits are known: dts is the value that
- *   is closest to the time between the two answers. If it is negative the record arrived late, and
- *   is not stored either.
- * - Records that were stored more than HPCC_STORED_MAX_NS ago are replaced; no difference to them
- *   is computed. If the flow's round takes so long because W is less than a packet, W is doubled.
- * - The draft discards all records when pathID changes. This algorithm keeps the records of up to
- *   HPCC_PATHS_MAX paths, since packets may alternate between paths: each answer is compared with
- *   the last one from the same path. An answer from a new path is only stored; W does not change.
- * - W is bounded: from HPCC_WND_MIN_BYTES to a BDP at line rate.
- * - W_init is a BDP at the rate of the path's slowest port if that is below the line rate. With the
- *   draft's W_init, a BDP at line rate, W_ai does not fit a slower port: if the line is ten times
- *   as fast, flows add more than eta leaves free, and the estimate of N below makes W_ai
- *   proportional to W, so that unequal windows stay unequal.
- * - A queue is to drain in T and the delay of answers on the way back, which does not count in T.
- * - A queue of up to two packets, HPCC_FREE_PKTS, counts as empty. A probe that waits at all has
- *   its own data packet behind it, and TCP's smallest burst is two packets: if a BDP is four
- *   packets, that queue alone would result in U >= 1.2.
- * - A flow remembers the window that it had without overload. If a burst has reduced W and the next
- *   rounds leave more than 1/16 of eta free, W returns to that window without waiting for maxStage
- *   rounds of W_ai. The remembered window decays: see HPCC_FORGET_SHIFT.
- * - The sender replaces N by its own estimate, W_init / (1.5 W), bounded by N and HPCC_FLOWS_RANGE
- *   times N: a small window means that there are many flows. The sum of all flows' W_ai stays below
- *   1.5 (1 - eta) of a BDP.
- * - The target utilisation is reduced by what the flow adds, to eta - W_ai / W_init, so that a
- *   single flow settles at eta.
- * - A flow whose window is less than a packet sends one packet in several T. This is its round: it
- *   measures over a round, and what it changes takes effect up to a round later. All flows of a
- *   port with many flows do so. As drafted, they cut their windows until the queue has drained, far
- *   too much, and each then waits for maxStage of its rounds. Therefore, for such a flow, a queue
- *   counts in terms of what the port sends in a round instead of T, and it does not wait if U is
- *   below half of eta. With less than a quarter of a packet it never waits, and W moves only a
- *   quarter of the way (HPCC_TINY_SHIFT), unless answers are ratios.
- * - A loss halves the window with which the lost packet was sent. If U has reduced W by that much
- *   since, the loss does not reduce it further.
+ * Deviations from the draft; Documentation/conformance/hpccpp.md has what gets worse without each:
+ * - Records. U starts at 1. Stored records are updated with every answer, Wc once a round trip. A
+ *   record is new after HPCC_UNITS_MIN units or T: the maximum of several rates with the rounding
+ *   of fewer is biased. dts is the value closest to the time between the answers;
+ *   HPCC_STORED_MAX_NS later nothing is compared, and W doubles if it is so small that this is the
+ *   flow's round. Records of HPCC_PATHS_MAX paths are kept, each compared with its own path's.
+ * - Queue. Two packets, HPCC_FREE_PKTS, count as empty: a probe has its own data packet behind it,
+ *   and TCP's smallest burst is two packets.
+ *   A queue is to drain in T and the delay of answers on the way back, which is not in T.
+ * - Rate. W_init is a BDP of the path's slowest port: with the line's, W_ai does not fit that port.
+ * - Growth. The sender estimates N as W_init / (1.5 W), from N to HPCC_FLOWS_RANGE N, so that all
+ *   flows add less than 1.5 (1 - eta) of a BDP; in its first round it adds a third. The target is
+ *   eta - W_ai / W_init, and W is at most what it allows, so that a single flow settles at eta.
+ * - Bursts. If one has cut W and then leaves more than 1/16 of eta free, W returns to the window
+ *   that the flow had without overload (hpcc_remember()), instead of by maxStage rounds of W_ai.
+ * - Less than a packet. The flow's round is the time in which it sends one, several T. A queue is
+ *   to drain in a round, not in T. With U below half of eta, or less than a quarter of a packet,
+ *   the flow does not wait for maxStage rounds. In the latter case it moves a quarter of the way:
+ *   it measures over a round, and a change has its effect a round later.
+ * - Loss halves the larger of W and Wc; if U has cut W by that much since, W stays.
  */
 #include <linux/module.h>
 #include <hopcc/lib/hpcc.h>
@@ -66,17 +45,19 @@
  * round.
  */
 #define HPCC_TINY_SHIFT		2
+#define HPCC_KEY_HOPS_SHIFT	24
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
-#define HPCC_KEY_HOPS_SHIFT	24
+#define HPCC_WND_MIN		((u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT)
 /* Maximum of the estimate of N, in units of N. */
 #define HPCC_FLOWS_RANGE	16U
-/*
- * The remembered window is used while more than 1/2^HPCC_ROOM_SHIFT of eta is free. It decays by
- * 1/2^HPCC_FORGET_SHIFT with each loss and in each round of a burst (U above HPCC_U_BURST); in each
- * other round without free capacity, by 1/2^HPCC_FOLLOW_SHIFT of its difference to Wc.
- */
+/* The remembered window is used while more than 1/2^HPCC_ROOM_SHIFT of eta is free. */
 #define HPCC_ROOM_SHIFT		4
+/*
+ * It decays by 1/2^HPCC_FORGET_SHIFT with each loss and in each round of a burst (U above
+ * HPCC_U_BURST); in each other round without free capacity, by 1/2^HPCC_FOLLOW_SHIFT of its
+ * difference to Wc.
+ */
 #define HPCC_FORGET_SHIFT	6
 #define HPCC_FOLLOW_SHIFT	4
 
@@ -114,11 +95,16 @@ void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
 	hpcc_start(v, p);
 	if (!quiet)
 		return;
-	v->wnd_ref = clamp_t(u64, quiet, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT, v->wnd);
+	v->wnd_ref = clamp_t(u64, quiet, HPCC_WND_MIN, v->wnd);
 	v->wnd = v->wnd_ref;
 	v->wnd_quiet = v->wnd_ref;
 }
 EXPORT_SYMBOL_GPL(hpcc_restart);
+
+static u64 hpcc_clamp(u64 wnd, const struct hpcc_params *p)
+{
+	return clamp_t(u64, wnd, HPCC_WND_MIN, (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
+}
 
 static u32 hpcc_packet_bytes(const struct hpcc_params *p)
 {
@@ -384,12 +370,12 @@ enum hpcc_received hpcc_receive_one(struct hpcc_vars *v, const struct hpcc_param
 EXPORT_SYMBOL_GPL(hpcc_receive_one);
 
 /*
- * W_ai, with the sender's estimate of N, W_init / (1.5 W): it is 1.5 W (1 - eta). In the first
- * round W is a fraction of the line rate's BDP and says little about N.
+ * W_ai, with the sender's estimate of N, W_init / (1.5 W): it is 1.5 W (1 - eta). In the
+ * first round W is a fraction of the line rate's BDP and says little about N.
  */
 static u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	const u64 most = v->rounds ? p->wnd_ai : p->wnd_ai / HPCC_FIRST_AI;
+	const u64 most = v->updated ? p->wnd_ai : p->wnd_ai / HPCC_FIRST_AI;
 	const u64 own = mul_u64_u64_shr(v->wnd_ref, (HPCC_U_ONE - p->eta) * 3 / 2, HPCC_U_SHIFT);
 
 	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, most), 1);
@@ -416,32 +402,18 @@ static bool hpcc_has_room(const struct hpcc_vars *v, const struct hpcc_params *p
 	return v->u < p->eta - (p->eta >> HPCC_ROOM_SHIFT);
 }
 
-/* Line 17: Wc + W_ai; if a burst has left much free capacity, return to the window before it. */
-static u64 hpcc_add(const struct hpcc_vars *v, const struct hpcc_params *p, u64 wnd_ai)
-{
-	const u64 wnd = v->wnd_ref + wnd_ai;
-
-	/* Near eta, do not exceed the target: a single flow would settle above eta. */
-	if (!hpcc_has_room(v, p))
-		return min(wnd, hpcc_multiply(v, p, wnd_ai));
-	if (v->wnd_quiet <= wnd)
-		return wnd;
-	return max(wnd, min(hpcc_multiply(v, p, wnd_ai), v->wnd_quiet));
-}
-
 /*
- * At the end of a round, update the window to which the flow returns after a burst. It is the
- * largest window without overload; while the port is neither overloaded nor has free capacity, it
- * slowly follows Wc. In the first rounds of a flow it is only raised with U below eta, because then
- * many senders that start at once look like a steady state.
+ * At the end of a round, update the window to which the flow returns after a burst: the largest
+ * one without overload. While the port is neither overloaded nor has free capacity, it slowly
+ * follows Wc. The first one needs U below eta: many senders that start at once look like a steady
+ * state.
  */
 static void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	const bool steady = v->rounds >= HPCC_STEADY_ROUNDS && v->u <= HPCC_U_BURST;
+	const u32 most = v->wnd_quiet ? HPCC_U_BURST : p->eta;
 
-	v->rounds += v->rounds < HPCC_STEADY_ROUNDS;
 	if (v->wnd_quiet <= v->wnd_ref)
-		v->wnd_quiet = steady || v->u < p->eta ? v->wnd_ref : v->wnd_quiet;
+		v->wnd_quiet = v->u < most ? v->wnd_ref : v->wnd_quiet;
 	else if (v->u > HPCC_U_BURST)
 		v->wnd_quiet -= v->wnd_quiet >> HPCC_FORGET_SHIFT;
 	else if (!hpcc_has_room(v, p))
@@ -458,38 +430,23 @@ static bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params 
 }
 
 /*
- * Return: true if Wc is the maximum and more than 1/16 of the target is free: then W stays there,
- * whatever W_ai is.
+ * W by lines 12 to 17, before it is bounded. Without overload it is not more than U allows: else a
+ * single flow would settle above eta. If a burst has left much free capacity, the flow returns to
+ * the window before it. The flows of a port whose windows are far below a packet see an average
+ * over a whole round, and what they change takes effect with their next packet, up to a round
+ * later: with the whole way they would swing.
  */
-static bool hpcc_is_full(const struct hpcc_vars *v, const struct hpcc_params *p)
-{
-	return v->wnd_ref >= (u64)p->wnd_max_bytes << HPCC_WND_SHIFT && hpcc_has_room(v, p);
-}
-
-/*
- * The first 1/2^HPCC_TINY_SHIFT of the way from one window to another. The flows of a port whose
- * windows are far below a packet see an average over a whole round, and what they change takes
- * effect with their next packet, up to a round later: with the whole way they would swing.
- */
-static u64 hpcc_interpolate(u64 from, u64 to)
-{
-	/* 2^48 * 2^2 */
-	return ((from << HPCC_TINY_SHIFT) - from + to) >> HPCC_TINY_SHIFT;
-}
-
-/* W by lines 12 to 17, before it is bounded. */
 static u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p, bool multiply)
 {
-	u64 wnd_ai;
+	const u64 wnd_ai = hpcc_own_ai(v, p), wnd = v->wnd_ref + wnd_ai;
+	const u64 multiplied = hpcc_multiply(v, p, wnd_ai);
 
-	if (!multiply && hpcc_is_full(v, p))
-		return v->wnd_ref;
-	wnd_ai = hpcc_own_ai(v, p);
-	if (!multiply)
-		return hpcc_add(v, p, wnd_ai);
-	if (!hpcc_is_tiny(v, p))
-		return hpcc_multiply(v, p, wnd_ai);
-	return hpcc_interpolate(v->wnd_ref, hpcc_multiply(v, p, wnd_ai));
+	if (multiply && hpcc_is_tiny(v, p))
+		/* 2^48 * 2^2 */
+		return ((v->wnd_ref << HPCC_TINY_SHIFT) - v->wnd_ref + multiplied) >> HPCC_TINY_SHIFT;
+	if (multiply)
+		return multiplied;
+	return min(multiplied, hpcc_has_room(v, p) ? max(wnd, v->wnd_quiet) : wnd);
 }
 
 /**
@@ -504,13 +461,12 @@ static void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, 
 			      hpcc_is_starved(v, p);
 	const u64 wnd = hpcc_next_wnd(v, p, multiply);
 
-	v->wnd = clamp_t(u64, wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
-			 (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
+	v->wnd = hpcc_clamp(wnd, p);
 	if (!update)
 		return;
 	hpcc_remember(v, p);
 	v->inc_stage = multiply ? 0 : v->inc_stage + 1;
-	v->wnd_last = v->wnd_ref;
+	v->updated = true;
 	v->wnd_ref = v->wnd;
 }
 
@@ -531,7 +487,6 @@ void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq, 
 	hpcc_compute_wind(v, p, update);
 	if (!update)
 		return;
-	v->updated = true;
 	v->update_seq = snd_nxt;
 }
 EXPORT_SYMBOL_GPL(hpcc_decide);
@@ -563,13 +518,11 @@ EXPORT_SYMBOL_GPL(hpcc_new_int);
 
 void hpcc_halve(struct hpcc_vars *v)
 {
-	const u64 left_with = max3(v->wnd, v->wnd_ref, v->wnd_last);
+	const u64 before = max(v->wnd, v->wnd_ref);
 
-	v->wnd = clamp(v->wnd, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT,
-		       max(left_with / 2, (u64)HPCC_WND_MIN_BYTES << HPCC_WND_SHIFT));
+	v->wnd = max(min(v->wnd, before / 2), HPCC_WND_MIN);
 	v->wnd_ref = v->wnd;
-	v->wnd_last = v->wnd;
-	v->wnd_quiet = min(v->wnd_quiet, left_with - (left_with >> HPCC_FORGET_SHIFT));
+	v->wnd_quiet = min(v->wnd_quiet, before - (before >> HPCC_FORGET_SHIFT));
 	v->inc_stage = 0;
 }
 EXPORT_SYMBOL_GPL(hpcc_halve);
@@ -595,7 +548,6 @@ void hpcc_rescale(struct hpcc_vars *v, u32 was_t_ns, const struct hpcc_params *p
 {
 	v->wnd = hpcc_rescale_wnd(v->wnd, was_t_ns, p);
 	v->wnd_ref = hpcc_rescale_wnd(v->wnd_ref, was_t_ns, p);
-	v->wnd_last = hpcc_rescale_wnd(v->wnd_last, was_t_ns, p);
 	if (v->wnd_quiet)
 		v->wnd_quiet = hpcc_rescale_wnd(v->wnd_quiet, was_t_ns, p);
 }

@@ -79,7 +79,6 @@ void hpccpp_bound(struct hpcc_vars *v, const struct hpcc_params *p)
 
 	v->wnd = min(v->wnd, wnd_max);
 	v->wnd_ref = min(v->wnd_ref, wnd_max);
-	v->wnd_last = min(v->wnd_last, wnd_max);
 	v->wnd_quiet = min(v->wnd_quiet, wnd_max);
 }
 

@@ -244,8 +244,8 @@ static const struct wind_case {
 /* ComputeWind; with @update, the answer ends a round. */
 static void wind_of(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
 {
-	v->updated = !update;
-	hpcc_decide(v, p, v->update_seq, v->update_seq);
+	v->updated = true;
+	hpcc_decide(v, p, v->update_seq + update, v->update_seq);
 }
 
 static void wind_test(struct kunit *test)
@@ -258,7 +258,6 @@ static void wind_test(struct kunit *test)
 			.u = U(c->u_x1000),
 			.wnd_ref = (u64)c->wnd_ref_bytes << HPCC_WND_SHIFT,
 			.inc_stage = c->inc_stage,
-			.rounds = 1,
 			.stride = 1,
 		};
 
@@ -439,8 +438,8 @@ static const struct memory_case {
 	  46993, 10 },
 	{ "a 64th in a round of overload", { 900, 1900, 1900, 450, 230 }, 49218, 100 },
 	{ "it was never quiet: one step", { 1900, 475 }, 25179, 2 },
-	{ "steady above eta in the fifth round", { 951, 951, 951, 951, 1900, 475 }, 50005, 20 },
-	{ "not in the fourth", { 951, 951, 951, 1900, 475 }, 25184, 20 },
+	{ "never below eta: one step", { 951, 951, 1900, 475 }, 25181, 20 },
+	{ "steady above eta, once below", { 900, 951, 951, 1900, 475 }, 50105, 20 },
 	{ "little room: one step", { 900, 1900, 900 }, 25229, 60 },
 };
 
@@ -450,7 +449,7 @@ static void memory_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(memory_cases); i++) {
 		const struct memory_case *c = &memory_cases[i];
-		struct hpcc_vars v = { .wnd_ref = 50000ULL << HPCC_WND_SHIFT, .rounds = 1 };
+		struct hpcc_vars v = { .wnd_ref = 50000ULL << HPCC_WND_SHIFT };
 
 		for (n = 0; n < ARRAY_SIZE(c->u_x1000) && c->u_x1000[n]; n++) {
 			v.u = U(c->u_x1000[n]);
@@ -461,15 +460,15 @@ static void memory_test(struct kunit *test)
 	}
 }
 
-/* W, Wc and the previous Wc when a loss is detected; W and the remembered window after it. */
+/* W and Wc when a loss is detected; W and the remembered window after it. */
 static const struct loss_case {
 	const char *what;
-	u32 wnd, wnd_ref, wnd_last, want, want_quiet;
+	u32 wnd, wnd_ref, want, want_quiet;
 } loss_cases[] = {
-	{ "half the window", 8000, 8000, 8000, 4000, 7875 },
-	{ "of the round before", 6000, 6000, 8000, 4000, 7875 },
-	{ "U has cut it already", 3000, 6000, 8000, 3000, 7875 },
-	{ "the least", 16, 16, 16, 16, 15 },
+	{ "half the window", 8000, 8000, 4000, 7875 },
+	{ "of the round before", 6000, 8000, 4000, 7875 },
+	{ "U has cut it already", 3000, 8000, 3000, 7875 },
+	{ "the least", 16, 16, 16, 15 },
 };
 
 static void loss_test(struct kunit *test)
@@ -481,7 +480,6 @@ static void loss_test(struct kunit *test)
 		struct hpcc_vars v = {
 			.wnd = (u64)c->wnd << HPCC_WND_SHIFT,
 			.wnd_ref = (u64)c->wnd_ref << HPCC_WND_SHIFT,
-			.wnd_last = (u64)c->wnd_last << HPCC_WND_SHIFT,
 			.wnd_quiet = 10000ULL << HPCC_WND_SHIFT,
 		};
 

@@ -70,7 +70,6 @@ static void check(const struct hpcc_vars *v, const struct hpcc_params *p, u64 ra
 	FUZZ_CLAIM(p->wnd_init_bytes >= HPCC_WND_MIN_BYTES &&
 		   p->wnd_init_bytes <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_ref >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
-	FUZZ_CLAIM(v->wnd_last >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	FUZZ_CLAIM(v->wnd_quiet >> HPCC_WND_SHIFT <= p->wnd_max_bytes);
 	/* Never above the line rate, except for the minimum window */
 	FUZZ_CLAIM(pace_bytes_ps >= 1 && pace_bytes_ps <= max(rate_bytes_ps, least_bytes_ps + 1));

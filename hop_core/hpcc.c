@@ -375,7 +375,7 @@ EXPORT_SYMBOL_GPL(hpcc_receive_one);
  */
 static u64 hpcc_own_ai(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	const u64 most = v->updated ? p->wnd_ai : p->wnd_ai / HPCC_FIRST_AI;
+	const u64 most = v->rounds ? p->wnd_ai : p->wnd_ai / HPCC_FIRST_AI;
 	const u64 own = mul_u64_u64_shr(v->wnd_ref, (HPCC_U_ONE - p->eta) * 3 / 2, HPCC_U_SHIFT);
 
 	return max_t(u64, clamp(own, p->wnd_ai / HPCC_FLOWS_RANGE, most), 1);
@@ -403,17 +403,18 @@ static bool hpcc_has_room(const struct hpcc_vars *v, const struct hpcc_params *p
 }
 
 /*
- * At the end of a round, update the window to which the flow returns after a burst: the largest
- * one without overload. While the port is neither overloaded nor has free capacity, it slowly
- * follows Wc. The first one needs U below eta: many senders that start at once look like a steady
- * state.
+ * At the end of a round, update the window to which the flow returns after a burst. It is the
+ * largest window without overload; while the port is neither overloaded nor has free capacity, it
+ * slowly follows Wc. In the first rounds of a flow it is only raised with U below eta, because then
+ * many senders that start at once look like a steady state.
  */
 static void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
 {
-	const u32 most = v->wnd_quiet ? HPCC_U_BURST : p->eta;
+	const bool steady = v->rounds >= HPCC_STEADY_ROUNDS && v->u <= HPCC_U_BURST;
 
+	v->rounds += v->rounds < HPCC_STEADY_ROUNDS;
 	if (v->wnd_quiet <= v->wnd_ref)
-		v->wnd_quiet = v->u < most ? v->wnd_ref : v->wnd_quiet;
+		v->wnd_quiet = steady || v->u < p->eta ? v->wnd_ref : v->wnd_quiet;
 	else if (v->u > HPCC_U_BURST)
 		v->wnd_quiet -= v->wnd_quiet >> HPCC_FORGET_SHIFT;
 	else if (!hpcc_has_room(v, p))
@@ -466,7 +467,6 @@ static void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, 
 		return;
 	hpcc_remember(v, p);
 	v->inc_stage = multiply ? 0 : v->inc_stage + 1;
-	v->updated = true;
 	v->wnd_ref = v->wnd;
 }
 
@@ -487,6 +487,7 @@ void hpcc_decide(struct hpcc_vars *v, const struct hpcc_params *p, u32 ack_seq, 
 	hpcc_compute_wind(v, p, update);
 	if (!update)
 		return;
+	v->updated = true;
 	v->update_seq = snd_nxt;
 }
 EXPORT_SYMBOL_GPL(hpcc_decide);

@@ -244,8 +244,8 @@ static const struct wind_case {
 /* ComputeWind; with @update, the answer ends a round. */
 static void wind_of(struct hpcc_vars *v, const struct hpcc_params *p, bool update)
 {
-	v->updated = true;
-	hpcc_decide(v, p, v->update_seq + update, v->update_seq);
+	v->updated = !update;
+	hpcc_decide(v, p, v->update_seq, v->update_seq);
 }
 
 static void wind_test(struct kunit *test)
@@ -259,6 +259,7 @@ static void wind_test(struct kunit *test)
 			.wnd_ref = (u64)c->wnd_ref_bytes << HPCC_WND_SHIFT,
 			.inc_stage = c->inc_stage,
 			.stride = 1,
+			.rounds = 1,
 		};
 
 		wind_of(&v, &params, c->update);
@@ -438,8 +439,8 @@ static const struct memory_case {
 	  46993, 10 },
 	{ "a 64th in a round of overload", { 900, 1900, 1900, 450, 230 }, 49218, 100 },
 	{ "it was never quiet: one step", { 1900, 475 }, 25179, 2 },
-	{ "never below eta: one step", { 951, 951, 1900, 475 }, 25181, 20 },
-	{ "steady above eta, once below", { 900, 951, 951, 1900, 475 }, 50105, 20 },
+	{ "steady above eta in the fifth round", { 951, 951, 951, 951, 1900, 475 }, 50005, 20 },
+	{ "not in the fourth", { 951, 951, 951, 1900, 475 }, 25184, 20 },
 	{ "little room: one step", { 900, 1900, 900 }, 25229, 60 },
 };
 
@@ -449,7 +450,7 @@ static void memory_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(memory_cases); i++) {
 		const struct memory_case *c = &memory_cases[i];
-		struct hpcc_vars v = { .wnd_ref = 50000ULL << HPCC_WND_SHIFT };
+		struct hpcc_vars v = { .wnd_ref = 50000ULL << HPCC_WND_SHIFT, .rounds = 1 };
 
 		for (n = 0; n < ARRAY_SIZE(c->u_x1000) && c->u_x1000[n]; n++) {
 			v.u = U(c->u_x1000[n]);

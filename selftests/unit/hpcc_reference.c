@@ -63,8 +63,7 @@ struct reference {
 	double t, late, eta, wnd_max, wnd_init, wnd_ai;
 	unsigned int max_stage;
 	double u, wnd, wc, quiet;
-	unsigned int stage;
-	bool updated;
+	unsigned int stage, rounds;
 	unsigned int records_most;
 	struct stored path[HPCC_PATHS_MAX];
 };
@@ -221,8 +220,11 @@ static bool reference_measure(struct reference *r, struct stored *path, const st
 /* Update the remembered window after a round with the current U. */
 static void reference_remember(struct reference *r, bool above_eta, bool has_room, bool burst)
 {
+	const bool steady = r->rounds >= 4 && !burst;
+
+	r->rounds++;
 	if (r->quiet <= r->wc)
-		r->quiet = (r->quiet ? burst : above_eta) ? r->quiet : r->wc;
+		r->quiet = above_eta && !steady ? r->quiet : r->wc;
 	else if (burst)
 		r->quiet -= r->quiet / 64;
 	else if (!has_room)
@@ -235,7 +237,7 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 			   double was_wnd)
 {
 	const double room = r->eta * 15 / 16;
-	const double most = r->updated ? r->wnd_ai : r->wnd_ai / HPCC_FIRST_AI;
+	const double most = r->rounds ? r->wnd_ai : r->wnd_ai / HPCC_FIRST_AI;
 	const double ai = fmax(fmin(1.5 * (1 - r->eta) * r->wc, most),
 			       r->wnd_ai / HPCC_FLOWS_RANGE);
 	const double aim = r->eta - fmin(ai / r->wnd_init, r->eta / 2);
@@ -281,7 +283,6 @@ static void reference_wind(struct reference *r, const struct hpcc_vars *v,
 	reference_remember(r, above_eta, has_room, burst);
 	r->stage = multiply ? 0 : r->stage + 1;
 	r->wc = r->wnd;
-	r->updated = true;
 }
 
 /* Let a port run for a time. */

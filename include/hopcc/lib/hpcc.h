@@ -21,6 +21,8 @@
 #define HPCC_PACKET_BYTES	1538U
 /* Queue that counts as empty, in full packets */
 #define HPCC_FREE_PKTS		2U
+/* Rounds after the start in which a fully used port does not yet mean a steady state. */
+#define HPCC_STEADY_ROUNDS	4U
 #define HPCC_U_BURST		(HPCC_U_ONE + (HPCC_U_ONE >> 4))
 #define HPCC_PPM		1000000U
 #define HPCC_PS_PER_NS		1000U
@@ -91,6 +93,7 @@ struct hpcc_path {
  * @wnd_quiet: window to which W returns after a burst, bytes << HPCC_WND_SHIFT; 0: none
  * @u: U, in 2^-HPCC_U_SHIFT
  * @inc_stage: incStage
+ * @rounds: number of rounds since the start, at most HPCC_STEADY_ROUNDS
  * @hops: nHop of the latest answer; 0: no answer yet
  * @path_id: pathID of the latest answer
  * @bottleneck: index of the hop with the largest u' on that path
@@ -110,6 +113,7 @@ struct hpcc_vars {
 	u32 u;
 	u16 inc_stage;
 	u16 path_id;
+	u8 rounds;
 	u8 hops;
 	u8 bottleneck;
 	u8 at;

@@ -444,7 +444,8 @@ static u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p,
 
 	if (multiply && hpcc_is_tiny(v, p))
 		/* 2^48 * 2^2 */
-		return ((v->wnd_ref << HPCC_TINY_SHIFT) - v->wnd_ref + multiplied) >> HPCC_TINY_SHIFT;
+		return ((v->wnd_ref << HPCC_TINY_SHIFT) - v->wnd_ref + multiplied) >>
+		       HPCC_TINY_SHIFT;
 	if (multiply)
 		return multiplied;
 	return min(multiplied, hpcc_has_room(v, p) ? max(wnd, v->wnd_quiet) : wnd);

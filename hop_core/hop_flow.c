@@ -219,7 +219,8 @@ static bool hop_flow_is_within_limit(const struct hop_flow_net *fn, const struct
 	const unsigned int limit = READ_ONCE(fn->limit);
 
 	return fn->counts.flows < limit &&
-	       (!hop_flow_is_opening(flow) || fn->counts.half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
+	       (!hop_flow_is_opening(flow) ||
+		fn->counts.half_open < limit / HOP_FLOW_HALF_OPEN_SHARE);
 }
 
 /* Return: 0; -EDQUOT: the namespace is at its limit; -ENFILE: all together are at theirs. */

@@ -269,7 +269,8 @@ static void value_test(struct kunit *test)
 /* An option that a layout has: reduce the residence time, scale, a counter, a configured speed. */
 static void option_test(struct kunit *test)
 {
-	static const struct int_layout_port port[] = { { 0x12345, 0x10, 1 }, { 0x12345, 0x11, 40000 } };
+	static const struct int_layout_port port[] = { { 0x12345, 0x10, 1 },
+						       { 0x12345, 0x11, 40000 } };
 	struct int_layout l = nint_builtin_layouts[TLM_TRIDENT3];
 	const struct tlm_table t = { .layout = &l, .layouts = 1, .port = port, .ports = 2 };
 	u8 node[sizeof(trident3)];

@@ -83,7 +83,8 @@ static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
 	return 0;
 }
 
-static int nint_read_ports(struct genl_info *info, struct nint_table *t, struct int_layout_port *port)
+static int nint_read_ports(struct genl_info *info, struct nint_table *t,
+			   struct int_layout_port *port)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_PORTS];
 	enum tlm_fault fault;

@@ -155,7 +155,8 @@ static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb
 			     const struct hop_segment *seg)
 {
 	lockdep_assert_held(&f->lock);
-	return !hop_segment_tcp(skb, seg)->psh && READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
+	return !hop_segment_tcp(skb, seg)->psh &&
+	       READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
 /* Decides if it is time for a probe, and builds its contents. @format: result */

@@ -94,7 +94,8 @@ static bool parse(struct tlm_stack *s, const u8 *packet, u32 bytes)
 
 static void fuzz_once(void)
 {
-	static const struct int_layout_port port[] = { { 0, 0, 100 }, { 1, 2, 10000 }, { 9, 1, 400000 } };
+	static const struct int_layout_port port[] = { { 0, 0, 100 }, { 1, 2, 10000 },
+						       { 9, 1, 400000 } };
 	struct int_layout layout[LAYOUTS_MAX];
 	struct tlm_table t = { .layout = layout, .port = port, .schema = fuzz_flag() };
 	static struct tlm_path path;

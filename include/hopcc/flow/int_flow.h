@@ -213,8 +213,8 @@ unsigned int nint_flow_grow(struct int_flow *flow);
 
 /**
  * struct int_syn - what is known of the path of this end's SYN or SYN-ACK, as the peer reported it
- * @sent_ns: time at which this end's last SYN with a header was sent, by tcp_clock_ns(); 0: the peer
- *	sent the SYN
+ * @sent_ns: time at which this end's last SYN with a header was sent, by tcp_clock_ns(); 0: the
+ *	peer sent the SYN
  * @queues_ns: sum of the queueing delays at all ports of the path, ns, a part of the RTT that TCP
  *	measured with that packet; 0: no queues, or not known. A peer that answers a SYN reports it
  *	immediately, a peer that sent the SYN reports it with its first data

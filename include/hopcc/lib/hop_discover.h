@@ -131,8 +131,8 @@ static inline bool hop_is_given_up(enum hop_stage stage)
 
 /**
  * enum hop_peer - what a congestion control may know of the peer and of the path to it
- * @HOP_PEER_UNKNOWN: the handshake is not complete, it started before the carrier was loaded, or the
- *	peer was asked later and has not answered
+ * @HOP_PEER_UNKNOWN: the handshake is not complete, it started before the carrier was loaded, or
+ *	the peer was asked later and has not answered
  * @HOP_PEER_SUPPORTED: the peer takes part
  * @HOP_PEER_UNSUPPORTED: the peer does not take part (any more), or the path drops headers
  */

@@ -80,6 +80,21 @@ struct hop_sysctl {
 int hop_sysctl_start(struct net *net, struct hop_sysctl *hs, const struct ctl_table *template,
 		     void *state);
 
+/**
+ * hop_sysctl_set_if() - the handler of a number whose values are not one range
+ * @table: the entry
+ * @write: as in a proc_handler, as are the next three
+ * @buffer: text
+ * @len: length of @buffer
+ * @pos: position in the file
+ * @may: returns true for an allowed value
+ *
+ * Context: process.
+ * Return: 0 or an error; -EINVAL for a value that is not allowed.
+ */
+int hop_sysctl_set_if(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
+		      bool (*may)(unsigned int value));
+
 /* Return: the empty entry at the end of a table. */
 static inline const struct ctl_table *hop_sysctl_end(const struct ctl_table *table)
 {
@@ -99,21 +114,6 @@ static inline struct net *hop_sysctl_net(const struct ctl_table *table)
 {
 	return hop_sysctl_end(table)->extra1;
 }
-
-/**
- * hop_sysctl_set_if() - the handler of a number whose values are not one range
- * @table: the entry
- * @write: as in a proc_handler, as are the next three
- * @buffer: text
- * @len: length of @buffer
- * @pos: position in the file
- * @may: returns true for an allowed value
- *
- * Context: process.
- * Return: 0 or an error; -EINVAL for a value that is not allowed.
- */
-int hop_sysctl_set_if(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
-		      bool (*may)(unsigned int value));
 
 /**
  * hop_sysctl_stop() - unregister a module's sysctls in a network namespace

@@ -491,13 +491,18 @@ static size_t tcsig_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_i
 {
 	const struct tcsig_sock *cs = inet_csk_ca(sk);
 	const u32 stage = hop_peek(cs->v.stage) + (hop_peek(cs->hop) ? 0 : 4);
-	const struct hop_cc_shown shown = {
+	struct hop_cc_shown shown = {
 		.bytes_ps = hop_peek(sk->sk_pacing_rate),
 		.rtt_us = div_u64(hop_peek(cs->v.delay_ns), NSEC_PER_USEC),
 		.gain = hop_peek(cs->v.cw) >> (TCSIG_SHIFT - HOP_CC_INFO_SHIFT),
 		.state = stage << HOP_CC_INFO_SHIFT,
 	};
+	const struct tcsig_reported *reported;
 
+	rcu_read_lock();
+	reported = READ_ONCE(cs->reported);
+	shown.guarded = reported && hop_peek(reported->guard.wnd_pkts);
+	rcu_read_unlock();
 	return hop_cc_show(&shown, ext, attr, info);
 }
 

@@ -736,6 +736,7 @@ static size_t hpccpp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_
 		shown.rtt_us = hop_peek(law->p.t_ns) / NSEC_PER_USEC;
 		shown.gain = hop_peek(law->v.u) >> (HPCC_U_SHIFT - HOP_CC_INFO_SHIFT);
 		shown.state = hop_peek(law->v.inc_stage) << HOP_CC_INFO_SHIFT;
+		shown.guarded = hop_peek(law->guard.wnd_pkts);
 	}
 	rcu_read_unlock();
 	return hop_cc_show(&shown, ext, attr, info);

@@ -564,6 +564,22 @@ def see_reno():
         finds("a", "no hop writes telemetry", ("reno", f"hpccpp-reno to {B[4]}", "no hop writes"), load=load)
 
 
+def see_guard():
+    """A port that reports, and behind it one that does not and drops."""
+    run("tc -n a qdisc replace dev a-r root handle 7: csig rate 10gbit overhead 24")
+    path_queue("tbf rate 100mbit burst 16k limit 100k")
+    with Load((4, "csig")) as load:
+        load.run(1)
+        finds("a", "a port behind does not report", ("guard", f"csig to {B[4]}", "a port behind a-r"), load=load)
+        explains(B[4], "the same", "behind a queue that no hop reports", load)
+    run("tc -n a qdisc replace dev a-r root handle 8: int rate 10gbit overhead 24 switch_id 1")
+    with Load(*[(6, "hpccpp")] * 8) as load:
+        load.run(1)
+        finds("a", "the same with telemetry", ("guard", f"hpccpp to {B[6]}", "a port behind a-r"), load=load)
+    run("tc -n a qdisc del dev a-r root")
+    path_queue(TBF)
+
+
 def see_path():
     with Load((4, "csig")) as load:
         load.run(0.5)
@@ -694,6 +710,7 @@ def main():
     see_carriers()
     see_ports()
     see_reno()
+    see_guard()
     see_path()
     see_beside()
     see_filtered()

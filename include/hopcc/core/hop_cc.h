@@ -367,18 +367,23 @@ static inline u64 hop_cc_guard_pace_bytes_ps(const struct sock *sk, const struct
 	return g->wnd_pkts ? min(bytes_ps, hop_cc_reno_pace_bytes_ps(sk, g->wnd_pkts)) : bytes_ps;
 }
 
+/* More than any stage, and than incStage */
+#define HOP_CC_GUARDED	1024U
+
 /**
  * struct hop_cc_shown - values of a connection that ss shows
  * @bytes_ps: as bw: a rate
  * @rtt_us: as mrtt: a time
  * @gain: as pacing_gain, << HOP_CC_INFO_SHIFT
  * @state: as cwnd_gain, << HOP_CC_INFO_SHIFT
+ * @guarded: adds HOP_CC_GUARDED to cwnd_gain: the guard is closed
  */
 struct hop_cc_shown {
 	u64 bytes_ps;
 	u32 rtt_us;
 	u32 gain;
 	u32 state;
+	bool guarded;
 };
 
 /* Is ss asking for the structure @attr? It asks for Vegas's, and finds the type of what comes. */
@@ -411,7 +416,8 @@ static inline size_t hop_cc_show(const struct hop_cc_shown *shown, u32 ext, int 
 		.bbr_bw_hi = shown->bytes_ps >> 32,
 		.bbr_min_rtt = shown->rtt_us,
 		.bbr_pacing_gain = shown->gain,
-		.bbr_cwnd_gain = shown->state,
+		.bbr_cwnd_gain = shown->state +
+				 (shown->guarded ? HOP_CC_GUARDED << HOP_CC_INFO_SHIFT : 0),
 	};
 	*attr = INET_DIAG_BBRINFO;
 	return sizeof(info->bbr);

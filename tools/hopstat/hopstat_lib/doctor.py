@@ -21,6 +21,11 @@ COLUMNS = ("check", "where", "cause", "command")
 # The first tag of a connection may not have been reflected before this much data was acknowledged.
 SETTLED_BYTES = 200000
 
+# Congestion controls with a guard, and the qdisc that reports to each.
+REPORTING = {"csig": "csig", "hpccpp": "int"}
+# An RTT of more than so many least ones, and of this, has a queue worth a finding.
+LONG_RTTS, LONG_US = 4, 500
+
 # Causes why telemetry of other vendors' switches is useless: (counter, cause, command).
 TELEMETRY = (
     ("tlm_no_layout", "no layout fits the hops of the path, or no speed of their ports is known",
@@ -231,9 +236,26 @@ def check_path(host: Host) -> Iterator[Row]:
         yield finding("path", f"csig to {peer}", f"csig is as Reno, because no hop reports: {cause}", command)
 
 
+def check_guard(host: Host) -> Iterator[Row]:
+    """Yield the paths with a queue that no hop reports, behind which packets of csig and hpccpp were lost. A guard
+    that is about to open is no fault."""
+    seen: dict[str, Row] = {}
+    for flow in host.flows:
+        if flow["cc"] in REPORTING and stage(flow) & flows.GUARDED and \
+                flow["rtt_us"] > max(LONG_RTTS * (flow["least_us"] or 0), LONG_US):
+            seen.setdefault(f"{flow['cc']} to {host_of(flow['peer'])}", flow)
+    for where, flow in sorted(seen.items()):
+        kind, dev = REPORTING[flow["cc"]], host.name(flow["index"])
+        own = any(port["kind"] == kind and port["dev"] == dev for port in host.ports)
+        port = f"a port behind {dev}" if own else f"{dev}, which has no sch_{kind}, or a port behind it"
+        yield finding("guard", where, f"packets were lost behind a queue that no hop reports (RTT "
+                      f"{flow['rtt_us']} us, least {flow['least_us']} us), so the window is Reno's: {port}, does not report",
+                      f"on each port of the path: tc qdisc replace dev PORT root {kind}")
+
+
 CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
     check_module, check_allowed, check_ecn, check_carrier, *PORT_CHECKS, check_listeners, check_reno, check_telemetry,
-    check_path, *QUEUE_CHECKS)
+    check_path, check_guard, *QUEUE_CHECKS)
 
 
 def findings(wanted: str | None = None) -> list[Row]:

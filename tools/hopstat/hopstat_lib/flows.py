@@ -40,6 +40,9 @@ ENDED_NS = 1000000000
 STAGES = {"ldcp": ("first RTT", "fast", "stable"), "csig": ("seek", "jump", "steady")}
 # tcp_csig adds this to the stage while no hop of the path reports: the window is Reno's.
 PATH_STAGE = 4
+# csig and hpccpp add this to the stage while the guard is closed: packets were lost behind a queue that no hop
+# reports, and the window is Reno's.
+GUARDED = 1024
 
 COLUMNS = ("system", "cc", "local", "peer", "hop", "used_ppm", "delay_ns", "free_kbit_ps",
            "feedback_bit_ps", "rate_bit_ps", "pace_bit_ps", "rtt_us", "path", "age_ns")
@@ -236,6 +239,8 @@ def read() -> list[Row]:
 
 def stage_of(cc: str, number: int) -> str:
     """Return the name of a stage, as the congestion control reports it to ss."""
+    if number >= GUARDED:
+        return stage_of(cc, number - GUARDED) + ", guarded"
     names = STAGES.get(cc)
     if not names:
         return str(number)

@@ -63,7 +63,7 @@ def facts(flow: Row, host: Host, row: Row | None) -> Iterator[tuple[str, str]]:
 def concerns(found: Row, flow: Row, host: Host) -> bool:
     """True if a finding of doctor concerns a connection."""
     where = found["where"]
-    if found["check"] in ("reno", "path"):
+    if found["check"] in ("reno", "path", "guard"):
         return bool(where == f"{flow['cc']} to {host_of(flow['peer'])}")
     if found["check"] in OF_HOST:
         return where in (flow["base"], CARRIERS.get(flow["base"], ("",))[0]) or \
@@ -81,6 +81,8 @@ def verdict(flow: Row, found: list[Row]) -> str:
         return f"this connection is Reno because {reasons[0] if reasons else 'it fell back'}"
     if base == "csig" and state.stage(flow) & flows.PATH_STAGE:
         return f"no hop reports, and this connection is as Reno{', because ' + reasons[0] if reasons else ''}"
+    if base in doctor.REPORTING and state.stage(flow) & flows.GUARDED:
+        return "packets were lost behind a queue that no hop reports, and this connection is as Reno meanwhile"
     return f"this connection uses {base}"
 
 

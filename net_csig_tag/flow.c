@@ -396,6 +396,12 @@ bool ctag_flow_is_fed(const struct csig_flow *f)
 }
 EXPORT_SYMBOL_GPL(ctag_flow_is_fed);
 
+void ctag_flow_count_guarded(struct csig_flow *f)
+{
+	ctag_count(ctag_net(hop_flow_of_state(f)->key.net), CTAG_GUARDED);
+}
+EXPORT_SYMBOL_GPL(ctag_flow_count_guarded);
+
 static_assert(CSIG_PATH_STRIPPED == CSIG_VIEW_STRIPPED);
 
 struct csig_view ctag_flow_view(const struct csig_flow *f)

@@ -120,6 +120,7 @@ enum ctag_level {
 	count(CTAG_SUPPORTED, "peer_supported")				\
 	count(CTAG_UNSUPPORTED, "peer_unsupported")			\
 	count(CTAG_STRIPPED, "path_stripped")				\
+	count(CTAG_GUARDED, "path_guarded")				\
 	count(CTAG_AVOIDED, "peer_avoided")
 
 enum ctag_count {

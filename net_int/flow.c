@@ -304,6 +304,12 @@ struct int_syn nint_flow_syn(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nint_flow_syn);
 
+void nint_flow_count_guarded(struct int_flow *flow)
+{
+	nint_count(nint_net(hop_flow_of_state(flow)->key.net), INT_COUNT_GUARDED);
+}
+EXPORT_SYMBOL_GPL(nint_flow_count_guarded);
+
 enum hop_peer nint_flow_peer(const struct int_flow *flow)
 {
 	return hop_peer_at(hop_flow_state_stage(flow));

@@ -207,7 +207,8 @@ enum nint_reverse {
 	count(INT_COUNT_UNSUPPORTED, "peer_unsupported")		\
 	count(INT_COUNT_GIVEN_UP, "peer_given_up")			\
 	count(INT_COUNT_RESET, "peer_reset")				\
-	count(INT_COUNT_AVOIDED, "peer_avoided")
+	count(INT_COUNT_AVOIDED, "peer_avoided")			\
+	count(INT_COUNT_GUARDED, "path_guarded")
 
 enum nint_count {
 	INT_COUNT_LIST(HOP_COUNTER_INDEX)

@@ -446,7 +446,8 @@ static void tcsig_lost(struct sock *sk, u8 new_state)
 	}
 	if (tcsig_has_cut(tp, cs, new_state))
 		return;
-	hop_cc_guard_lose(sk, &cs->reported->guard, tcp_min_rtt(tp));
+	if (hop_cc_guard_lose(sk, &cs->reported->guard, tcp_min_rtt(tp)))
+		ctag_flow_count_guarded(cs->reported->flow);
 	tcsig_lose(&cs->v, tp->delivered, timeout);
 	/*
 	 * If the stack's timer detects the loss, it retransmits before cong_control() runs again.

@@ -699,7 +699,8 @@ static void hpccpp_lost(struct sock *sk, u8 new_state)
 	law->undo_wnd = law->v.wnd;
 	hpccpp_end_search(law);
 	hpcc_halve(&law->v);
-	hop_cc_guard_lose(sk, &law->guard, hpccpp_least_us(law));
+	if (hop_cc_guard_lose(sk, &law->guard, hpccpp_least_us(law)))
+		nint_flow_count_guarded(hs->flow);
 	/* For TCP_CA_Loss the stack has already set the window. */
 	if (new_state != TCP_CA_Loss)
 		hpccpp_set_lower(sk, hs, law, new_state);

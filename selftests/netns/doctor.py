@@ -572,6 +572,7 @@ def see_guard():
         load.run(1)
         finds("a", "a port behind does not report", ("guard", f"csig to {B[4]}", "a port behind a-r"), load=load)
         explains(B[4], "the same", "behind a queue that no hop reports", load)
+    tap.claim("it is counted", hosts.counts("a", "csig").get("path_guarded", 0) > 0)
     run("tc -n a qdisc replace dev a-r root handle 8: int rate 10gbit overhead 24 switch_id 1")
     with Load(*[(6, "hpccpp")] * 8) as load:
         load.run(1)

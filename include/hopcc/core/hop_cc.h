@@ -341,14 +341,16 @@ static inline void hop_cc_guard_ack(struct sock *sk, struct hop_guard *g,
  * @least_us: minimum RTT of the path for full packets, microseconds
  *
  * Context: socket lock held, in lost().
+ * Return: true if it closes the guard.
  */
-static inline void hop_cc_guard_lose(const struct sock *sk, struct hop_guard *g, u32 least_us)
+static inline bool hop_cc_guard_lose(const struct sock *sk, struct hop_guard *g, u32 least_us)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	const bool closed = g->wnd_pkts;
 
 	sock_owned_by_me(sk);
-	hop_guard_lose(g, least_us, min(tcp_packets_in_flight(tp) + tp->lost_out,
-					hop_cwnd_pkts(tp)));
+	return hop_guard_lose(g, least_us, min(tcp_packets_in_flight(tp) + tp->lost_out,
+					       hop_cwnd_pkts(tp))) && !closed;
 }
 
 /**

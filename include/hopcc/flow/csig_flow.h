@@ -181,6 +181,14 @@ static inline void csig_read_new(const struct csig_view *view, enum csig_type ty
 }
 
 /**
+ * ctag_flow_count_guarded() - count a loss behind a queue that no hop reports
+ * @flow: the flow that ctag_flow_open() returned
+ *
+ * Context: any.
+ */
+void ctag_flow_count_guarded(struct csig_flow *flow);
+
+/**
  * ctag_flow_is_fed() - check if signals are being received
  * @flow: the flow that ctag_flow_open() returned
  *

@@ -239,6 +239,14 @@ struct int_syn {
 struct int_syn nint_flow_syn(const struct int_flow *flow);
 
 /**
+ * nint_flow_count_guarded() - count a loss behind a queue that no hop reports
+ * @flow: the flow that nint_flow_open() returned
+ *
+ * Context: any.
+ */
+void nint_flow_count_guarded(struct int_flow *flow);
+
+/**
  * nint_flow_peer() - current state of the peer
  * @flow: the flow that nint_flow_open() returned
  *

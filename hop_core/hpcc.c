@@ -23,7 +23,8 @@
  * - Queue. Two packets, HPCC_FREE_PKTS, count as empty: a probe has its own data packet behind it,
  *   and TCP's smallest burst is two packets.
  *   A queue is to drain in T and the delay of answers on the way back, which is not in T.
- * - Rate. W_init is a BDP of the path's slowest port: with the line's, W_ai does not fit that port.
+ * - Rate. W_init and W_ai are those of the path's slowest port, whether slower or faster than the
+ *   line: with the line's, W_ai does not fit that port.
  * - Growth. The sender estimates N as W_init / (1.5 W), from N to HPCC_FLOWS_RANGE N, so that all
  *   flows add less than 1.5 (1 - eta) of a BDP; in its first round it adds a third. The target is
  *   eta - W_ai / W_init, and W is at most what it allows, so that a single flow settles at eta.
@@ -80,9 +81,11 @@ EXPORT_SYMBOL_GPL(hpcc_wnd_ai);
 
 void hpcc_start(struct hpcc_vars *v, const struct hpcc_params *p)
 {
+	const u64 wnd = (u64)min(p->wnd_init_bytes, p->wnd_max_bytes) << HPCC_WND_SHIFT;
+
 	*v = (struct hpcc_vars) {
-		.wnd = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
-		.wnd_ref = (u64)p->wnd_init_bytes << HPCC_WND_SHIFT,
+		.wnd = wnd,
+		.wnd_ref = wnd,
 		.u = HPCC_U_ONE,
 	};
 }

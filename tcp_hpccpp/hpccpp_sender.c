@@ -68,7 +68,7 @@ void hpccpp_set_params(struct hpcc_params *p, const struct hpccpp_config *c,
 	p->max_stage = READ_ONCE(c->max_stage);
 	p->wnd_max_bytes = hpcc_bdp_bytes(path->rate_bytes_ps, path->t_ns);
 	p->wnd_init_bytes = p->wnd_max_bytes;
-	if (path->port_bytes_ps && path->port_bytes_ps < path->rate_bytes_ps)
+	if (path->port_bytes_ps)
 		p->wnd_init_bytes = hpcc_bdp_bytes(path->port_bytes_ps, path->t_ns);
 	p->wnd_ai = hpcc_wnd_ai(p->wnd_init_bytes, p->eta, path->flows);
 }

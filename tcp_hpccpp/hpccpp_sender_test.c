@@ -808,7 +808,7 @@ static const struct port_case {
 	/* 125000 * 0.05 / 6 */
 	{ "not known: the line's BDP", 0, 125000, 1041 },
 	{ "as fast as the line", 1250000000, 125000, 1041 },
-	{ "faster: the line is the slowest", 12500000000ULL, 125000, 1041 },
+	{ "faster: W is the line's BDP, and W_ai the port's", 12500000000ULL, 125000, 10416 },
 	{ "10 % of the line", 125000000, 12500, 104 },
 	{ "a BDP of less than the least window", 1250, HPCC_WND_MIN_BYTES, 0 },
 };

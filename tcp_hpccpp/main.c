@@ -117,9 +117,10 @@ static const struct hop_cc hpccpp_cc;
 static DEFINE_SPINLOCK(hpccpp_start_lock);
 
 /*
- * The line rate is that of the sysctl, otherwise the application's limit, the device's rate or the
- * path's rate; 0: not known. A virtual device may report a rate that it does not enforce, as veth
- * does with 10 Gbit/s: it is no limit for a faster path.
+ * The line rate is that of the sysctl, otherwise the device's rate or the path's rate; if none is
+ * known, the application's limit, which otherwise limits the pace alone; 0: not known. A virtual
+ * device may report a rate that it does not enforce, as veth does with 10 Gbit/s: it is no limit for
+ * a faster path.
  */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {
@@ -132,7 +133,7 @@ static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *
 	speed_bytes_ps = hop_speed_bytes_ps(law->speed);
 	if (!law->speed.limits)
 		speed_bytes_ps = max(speed_bytes_ps, law->path_bytes_ps);
-	if (pacing_bytes_ps != ~0UL && (!speed_bytes_ps || pacing_bytes_ps < speed_bytes_ps))
+	if (!speed_bytes_ps && pacing_bytes_ps != ~0UL)
 		return pacing_bytes_ps;
 	return speed_bytes_ps;
 }

@@ -345,7 +345,7 @@ static void set_connection(struct connection *c)
 	c->p.max_stage = below(8);
 	c->p.wnd_max_bytes = log_uniform(HPCC_WND_MIN_BYTES, 4e9);
 	c->p.wnd_init_bytes = below(2) ? c->p.wnd_max_bytes :
-			      log_uniform(HPCC_WND_MIN_BYTES, c->p.wnd_max_bytes);
+			      log_uniform(HPCC_WND_MIN_BYTES, below(4) ? c->p.wnd_max_bytes : 4e9);
 	c->p.wnd_ai = hpcc_wnd_ai(c->p.wnd_init_bytes, c->p.eta, 1 + below(1000));
 	hpcc_start(&c->v, &c->p);
 	c->r = (struct reference){
@@ -357,8 +357,8 @@ static void set_connection(struct connection *c)
 		.wnd_init = c->p.wnd_init_bytes,
 		.wnd_ai = c->p.wnd_ai / 65536.0,
 		.u = 1,
-		.wnd = c->p.wnd_init_bytes,
-		.wc = c->p.wnd_init_bytes,
+		.wnd = fmin(c->p.wnd_init_bytes, c->p.wnd_max_bytes),
+		.wc = fmin(c->p.wnd_init_bytes, c->p.wnd_max_bytes),
 	};
 	c->now_ns = floor(uniform(1e9, 1e15));
 	c->snd_nxt = rng();

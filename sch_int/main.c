@@ -19,6 +19,7 @@
  *
  * With `formats`, the qdisc also writes into telemetry of other switches (int_foreign.h).
  */
+#include <linux/jhash.h>
 #include <linux/module.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/core/hop_child.h>
@@ -507,8 +508,7 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 #define INT_OPTION HOP_NLA_OPTION
 
 static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
-	[TCA_INT_SWITCH_ID] = INT_OPTION("switch_id", "", TC_INT_SWITCH_ID_DEFAULT,
-					 0, TC_INT_SWITCH_ID_MAX),
+	[TCA_INT_SWITCH_ID] = INT_OPTION("switch_id", "", 0, 0, TC_INT_SWITCH_ID_MAX),
 	[TCA_INT_PORT_ID] = INT_OPTION("port_id", "", TC_INT_PORT_ID_DEFAULT,
 				       0, TC_INT_PORT_ID_MAX),
 	[TCA_INT_OVERHEAD] = INT_OPTION("overhead", " bytes", TC_INT_OVERHEAD_DEFAULT_BYTES,
@@ -699,12 +699,19 @@ static void sint_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 }
 
-static void sint_defaults(struct sint_config *c)
+/* With 0 everywhere, or any equal number, a sender would not see that a path has changed. */
+static u32 sint_default_switch_id(const struct net_device *dev)
+{
+	return jhash(dev->dev_addr, dev->addr_len, 0) % TC_INT_SWITCH_ID_MAX + 1;
+}
+
+static void sint_defaults(struct sint_config *c, const struct net_device *dev)
 {
 	int i;
 
 	for (i = 0; i <= TCA_INT_MAX; i++)
 		c->value[i] = sint_options_u32[i].initial + sint_options_formats[i].initial;
+	c->value[TCA_INT_SWITCH_ID] = sint_default_switch_id(dev);
 }
 
 static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -717,7 +724,7 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	q->sch = sch;
 	q->sent.sch = sch;
 	q->util.since_ns = ktime_get_ns();
-	sint_defaults(&q->config);
+	sint_defaults(&q->config, qdisc_dev(sch));
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
 		err = opt ? sint_change(sch, opt, extack) : sint_configure(sch, none, extack);

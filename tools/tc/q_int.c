@@ -11,7 +11,7 @@ static const char int_usage[] =
 	"       [ limit BYTES ]\n"
 	"       [ formats LIST | none ] [ node_id NUMBER ] [ schema NUMBER ]\n"
 	"       [ dscp_intmd NUMBER ]\n"
-	"  switch_id   of this box, 0 to %d (default %d)\n"
+	"  switch_id   of this box, 0 to %d (default: from the device's address)\n"
 	"  port_id     of this port, 0 to %d (default %d)\n"
 	"  rate        of the port or class, 10kbit to 1600gbit\n"
 	"              (default auto: the device's speed)\n"
@@ -30,7 +30,7 @@ static const char int_usage[] =
 
 static void int_print_usage(void)
 {
-	fprintf(stderr, int_usage, TC_INT_SWITCH_ID_MAX, TC_INT_SWITCH_ID_DEFAULT,
+	fprintf(stderr, int_usage, TC_INT_SWITCH_ID_MAX,
 		TC_INT_PORT_ID_MAX, TC_INT_PORT_ID_DEFAULT, TC_INT_OVERHEAD_MAX_BYTES,
 		TC_INT_OVERHEAD_DEFAULT_BYTES, TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX,
 		TC_INT_PROTOCOL_DEFAULT, TC_INT_DSCP_MAX, TC_INT_DSCP_PROBE_DEFAULT,

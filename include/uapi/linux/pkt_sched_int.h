@@ -19,7 +19,6 @@
 
 /* Switch ID, combined into a packet's pathID by exclusive or */
 #define TC_INT_SWITCH_ID_MAX		4095
-#define TC_INT_SWITCH_ID_DEFAULT	0
 
 /* Port ID, written into a packet if this port's queue is the longest on its path */
 #define TC_INT_PORT_ID_MAX		65535

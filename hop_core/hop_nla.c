@@ -2,7 +2,6 @@
 /* Netlink options of qdiscs; see hopcc/lib/hop_nla.h. */
 
 #include <linux/module.h>
-#include <linux/rtnetlink.h>
 #include <hopcc/lib/hop_drain.h>
 #include <hopcc/lib/hop_nla.h>
 
@@ -79,19 +78,3 @@ int hop_nla_parse(struct nlattr **tb, int max, const struct nlattr *nest,
 			   NL_VALIDATE_STRICT & ~NL_VALIDATE_NESTED, extack);
 }
 EXPORT_SYMBOL_GPL(hop_nla_parse);
-
-int hop_nla_dump(struct Qdisc *sch, struct sk_buff *skb,
-		 int (*put)(struct Qdisc *sch, struct sk_buff *skb))
-{
-	struct nlattr *opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
-	int err;
-
-	if (!opts)
-		return -EMSGSIZE;
-	err = put(sch, skb);
-	if (!err)
-		return nla_nest_end(skb, opts);
-	nla_nest_cancel(skb, opts);
-	return err;
-}
-EXPORT_SYMBOL_GPL(hop_nla_dump);

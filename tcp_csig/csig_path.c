@@ -30,7 +30,7 @@ bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
  */
 static bool tcsig_is_queue(u64 target_ns, u64 delay_ns)
 {
-	return delay_ns > target_ns / 2;
+	return delay_ns != TCSIG_NO_DELAY && delay_ns > target_ns / 2;
 }
 
 /* Random points make some of the flows that share the new path stay longer than others. */
@@ -79,11 +79,8 @@ static bool tcsig_path_is_above(struct tcsig_path *path, u64 target_ns,
 	return true;
 }
 
-void tcsig_path_round(struct tcsig_path *path, u64 target_ns, u32 locator)
+void tcsig_path_round(struct tcsig_path *path, u64 target_ns, u64 least_ns, u32 locator)
 {
-	const u64 least_ns = path->least_ns;
-
-	path->least_ns = 0;
 	if (path->waits || path->fresh) {
 		path->fresh = false;
 		return;
@@ -99,8 +96,6 @@ void tcsig_path_round(struct tcsig_path *path, u64 target_ns, u32 locator)
 bool tcsig_path_receive(struct tcsig_path *path, u64 target_ns, const struct tcsig_ack *a,
 			u32 locator, u32 wanted, u32 random)
 {
-	if (a->has_delay)
-		path->least_ns = min_not_zero(path->least_ns, max(a->delay_ns, 1ULL));
 	if (path->waits)
 		return false;
 	if (tcsig_path_is_back(path, target_ns, a, locator)) {

@@ -29,7 +29,6 @@ bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator);
 
 /**
  * struct tcsig_path - decides when to try another path (8.2.1)
- * @least_ns: minimum delay reported since the last round ended; 0: none
  * @left: bottleneck that was left last; 0: none
  * @points: points in favour of a move
  * @above_pkts: packets delivered when the delay rose above the target, or a round trip later
@@ -40,7 +39,6 @@ bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator);
  * @fresh: all packets are on the new path, but no whole round of reports about it has ended yet
  */
 struct tcsig_path {
-	u64 least_ns;
 	u32 left;
 	s32 points;
 	u32 above_pkts;
@@ -72,12 +70,13 @@ void tcsig_path_settle(struct tcsig_path *path);
  * tcsig_path_round() - process the end of a round
  * @path: the state
  * @target_ns: target delay
+ * @least_ns: minimum delay reported in the round; TCSIG_NO_DELAY: none
  * @locator: locator of the bottleneck if it is in the core; otherwise 0
  *
  * A queue below the target is what the algorithm leaves: with other flows, or alone if the core is
  * slower than the host. Only a try can tell which, so it takes longer.
  */
-void tcsig_path_round(struct tcsig_path *path, u64 target_ns, u32 locator);
+void tcsig_path_round(struct tcsig_path *path, u64 target_ns, u64 least_ns, u32 locator);
 
 /**
  * tcsig_path_receive() - process an ACK: decide if another path should be tried

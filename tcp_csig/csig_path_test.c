@@ -106,10 +106,8 @@ static void path_test(struct kunit *test)
 		delivered_pkts = c->delivered_pkts;
 		if (c->settles)
 			tcsig_path_settle(&path);
-		if (c->least_ns) {
-			path.least_ns = c->least_ns;
-			tcsig_path_round(&path, 10000, c->locator);
-		}
+		if (c->least_ns)
+			tcsig_path_round(&path, 10000, c->least_ns, c->locator);
 		KUNIT_EXPECT_EQ_MSG(test, tcsig_path_receive(&path, 10000, &a, c->locator,
 							     c->wanted, 3), c->want,
 				    "%zu: %s", i, c->what);

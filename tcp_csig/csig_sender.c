@@ -152,8 +152,11 @@ u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
 
 u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)
 {
-	return clamp_t(u64, div64_u64(target_ns >> TCSIG_BURST_SHIFT, max(period_ns, 1ULL)),
-		       TCSIG_BURST_MIN_PKTS, HOP_BURST_MAX_PKTS);
+	const u64 span_ns = target_ns >> TCSIG_BURST_SHIFT;
+
+	if (span_ns <= period_ns * TCSIG_BURST_MIN_PKTS)
+		return TCSIG_BURST_MIN_PKTS;
+	return min_t(u64, div64_u64(span_ns, max(period_ns, 1ULL)), HOP_BURST_MAX_PKTS);
 }
 
 u32 tcsig_hold_rtt_us(u32 least_us, u32 rtt_us, u64 target_ns)
@@ -230,6 +233,17 @@ void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->guess = false;
 	v->grown = false;
 	v->taken = 0;
+	v->least_ns = TCSIG_NO_DELAY;
+	v->worst_ns = 0;
+}
+
+/* Longer delays count as the longest one below TCSIG_NO_DELAY. */
+static void tcsig_note_delay(struct tcsig_vars *v, u64 delay_ns)
+{
+	const u32 ns = min_t(u64, delay_ns, TCSIG_NO_DELAY - 1);
+
+	v->least_ns = min(v->least_ns, ns);
+	v->worst_ns = max(v->worst_ns, ns);
 }
 
 /* An ACK of a packet that was sent in this round ends the round. Return: true if it does. */
@@ -260,6 +274,7 @@ static void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params
 		tcsig_begin_round(v, a->delivered_pkts);
 		v->cut = true;
 		v->guess = guess;
+		tcsig_note_delay(v, a->delay_ns);
 		v->stage = TCSIG_STEADY;
 	}
 	want = tcsig_cut(v->ref, p, a->delay_ns);
@@ -376,8 +391,10 @@ bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
 	const bool turned = tcsig_turn_round(v, a);
 
 	v->cw = max(v->cw, TCSIG_WND_MIN);
-	if (a->has_delay)
+	if (a->has_delay) {
 		v->delay_ns = a->delay_ns;
+		tcsig_note_delay(v, a->delay_ns);
+	}
 	return turned;
 }
 
@@ -441,6 +458,7 @@ void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 		.cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.ref = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX),
 		.goal = min(ssthresh, TCSIG_WND_MAX),
+		.least_ns = TCSIG_NO_DELAY,
 		.round_pkts = delivered_pkts,
 		.jump_pkts = delivered_pkts + clamp_t(u64, cw >> TCSIG_SHIFT, 1, TCSIG_JUMP_PKTS),
 		.stage = TCSIG_SEEK,

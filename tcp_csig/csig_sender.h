@@ -31,13 +31,14 @@
 /* If the sender's device reports its rate, a window is at most two RTTs of it. */
 #define TCSIG_LINE_RTTS		2U
 
-/* A burst is sent in half the target at the flow's own rate, at least two packets. */
+/* A burst that meets a queue is sent in half the target at the flow's own rate, at least two. */
 #define TCSIG_BURST_SHIFT	1
 #define TCSIG_BURST_MIN_PKTS	2U
 
 #define TCSIG_TARGET_DEFAULT_NS		10000U
 #define TCSIG_TARGET_MIN_NS		100U
 #define TCSIG_TARGET_MAX_NS		1000000000U
+#define TCSIG_NO_DELAY			U32_MAX
 #define TCSIG_NO_SHARE			U32_MAX
 #define TCSIG_BETA_PPM			500000U		/* 0.5 */
 #define TCSIG_AI_MAX			(16 * TCSIG_ONE)
@@ -84,6 +85,8 @@ enum tcsig_stage {
  * @undo_cw: window before the last loss; 0: none
  * @taken: part of @ref that this round's cuts have taken
  * @delay_ns: latest reported delay
+ * @least_ns: minimum delay reported in this round; TCSIG_NO_DELAY: none
+ * @worst_ns: maximum delay reported in this round
  * @round_pkts: packets delivered at the start of the round
  * @jump_pkts: value of delivered packets from which the transfer may jump
  * @stage: enum tcsig_stage; dumps read it without the lock
@@ -100,6 +103,8 @@ struct tcsig_vars {
 	u64 undo_cw;
 	u64 taken;
 	u64 delay_ns;
+	u32 least_ns;
+	u32 worst_ns;
 	u32 round_pkts;
 	u32 jump_pkts;
 	u8 stage;
@@ -189,7 +194,7 @@ u64 tcsig_period_ns(u64 cw, u32 rtt_us);
 u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns);
 
 /**
- * tcsig_burst_limit_pkts() - maximum burst of a flow
+ * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue
  * @target_ns: net.hopcc.tcp_csig_target_ns
  * @period_ns: the flow's period, tcsig_period_ns()
  *

@@ -77,6 +77,13 @@ static bool tcsig_asks(const struct tcsig_sock *cs)
 	return cs->reported && ctag_flow_is_fed(cs->reported->flow);
 }
 
+/* The latest delays are more than half the target: the path has a queue. */
+static bool tcsig_meets_queue(const struct tcsig_sock *cs)
+{
+	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) >
+			  READ_ONCE(cs->net->knobs.target_ns) / 2;
+}
+
 static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	u32 pkts;
@@ -84,7 +91,9 @@ static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 	if (!sk_can_gso(sk) || (cs->v.stage == TCSIG_SEEK && tcsig_asks(cs)))
 		return 1;
 	pkts = hop_burst_pkts(hop_wnd_pkts(cs->v.cw, 1), HOP_PATH_BUSY, 0, 0);
-	return cs->hop ? min(pkts, cs->reported->burst_limit_pkts) : pkts;
+	if (pkts > TCSIG_BURST_MIN_PKTS && tcsig_meets_queue(cs))
+		pkts = min(pkts, cs->reported->burst_limit_pkts);
+	return pkts;
 }
 
 /* Return: the device's limit; U64_MAX: none is known. */
@@ -189,16 +198,16 @@ static u32 tcsig_core(const struct tcsig_knobs *k, u32 locator)
 
 /* Section 8.2.1: chooses another hash and so, where paths are chosen by hashes, another path. */
 static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
-			      const struct tcsig_ack *a, bool turned)
+			      const struct tcsig_ack *a, u32 round_least_ns, bool turned)
 {
 	const u32 wanted = READ_ONCE(cs->net->knobs.move_rounds);
 	struct tcsig_reported *reported = cs->reported;
 	const u32 core = tcsig_core(&cs->net->knobs, reported->locator);
 
 	if (turned)
-		tcsig_path_round(&reported->path, target_ns, core);
-	if (!wanted ||
-	    !tcsig_path_receive(&reported->path, target_ns, a, core, wanted, sk->sk_txhash))
+		tcsig_path_round(&reported->path, target_ns, round_least_ns, core);
+	if (!wanted || !tcsig_path_receive(&reported->path, target_ns, a, core, wanted,
+					  sk->sk_txhash))
 		return;
 	trace_csig_move(sk, reported->locator, cs->v.delay_ns, reported->path.tries);
 	reported->moved_seq = tcp_sk(sk)->snd_nxt;
@@ -208,14 +217,15 @@ static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target
 }
 
 static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
-			     const struct tcsig_params *p, const struct tcsig_ack *a, bool turned)
+			     const struct tcsig_params *p, const struct tcsig_ack *a,
+			     u32 round_least_ns, bool turned)
 {
 	struct tcsig_reported *reported = cs->reported;
 
 	if (reported->path.waits && !before(tcp_sk(sk)->snd_una, reported->moved_seq))
 		tcsig_path_settle(&reported->path);
 	if (READ_ONCE(cs->net->knobs.move_rounds))
-		tcsig_choose_path(sk, cs, p->target_ns, a, turned);
+		tcsig_choose_path(sk, cs, p->target_ns, a, round_least_ns, turned);
 }
 
 /* Return: true if an ACK with a hop's signals changes neither window nor path. */
@@ -238,6 +248,7 @@ static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
 static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
 				  const struct tcsig_ack *a)
 {
+	const u32 least_ns = cs->v.least_ns;
 	const u8 stage = cs->v.stage;
 	struct tcsig_params p;
 	bool turned;
@@ -247,7 +258,7 @@ static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
 	tcsig_end_ack(sk, cs, a, turned);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
-	tcsig_maybe_move(sk, cs, &p, a, turned);
+	tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
 }
 
 /* While no hop reports */

@@ -25,7 +25,6 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 	cs->reported->flow = flow;
 	cs->reported->view = ctag_flow_view(flow);
 	cs->reported->mean_share_ppm = CSIG_PPM_MAX;
-	cs->reported->burst_limit_pkts = HOP_BURST_MAX_PKTS;
 	return true;
 }
 

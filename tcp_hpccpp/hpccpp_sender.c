@@ -233,6 +233,8 @@ u32 hpccpp_late_ns(const struct hpccpp_back *b, u32 t_ns, u64 rtt_ns)
 
 u32 hpccpp_flight_bytes(u32 wnd_bytes, u32 t_ns, u32 late_ns)
 {
+	if (!late_ns)
+		return wnd_bytes;
 	/* 2^32 * 2^30 < 2^64 */
 	return min_t(u64, wnd_bytes + div_u64((u64)wnd_bytes * late_ns, t_ns), U32_MAX);
 }

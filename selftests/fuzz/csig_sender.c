@@ -87,7 +87,7 @@ static void check_pace(const struct tcsig_vars *v)
 }
 
 static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
-			const struct tcsig_ack *a, bool turned)
+			const struct tcsig_ack *a, u32 least_ns, bool turned)
 {
 	const struct tcsig_edge edge[TCSIG_EDGES] = {
 		{ fuzz_byte(), fuzz_byte() }, { fuzz_byte(), fuzz_byte() },
@@ -99,7 +99,7 @@ static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 		tcsig_path_settle(path);
 	tcsig_path_is_old(path, reported);
 	if (turned)
-		tcsig_path_round(path, p->target_ns, locator);
+		tcsig_path_round(path, p->target_ns, least_ns, locator);
 	if (tcsig_path_receive(path, p->target_ns, a, locator, wanted, fuzz_u32()))
 		FUZZ_CLAIM(locator && path->waits && path->points <= 0);
 	FUZZ_CLAIM(path->tries <= TCSIG_MOVE_TRIES);
@@ -124,6 +124,7 @@ static void check_quiet(struct tcsig_vars v, const struct tcsig_params *p,
 		return;
 	tcsig_receive_quiet(&v, a);
 	FUZZ_CLAIM(v.cw == want->cw && v.ref == want->ref && v.delay_ns == want->delay_ns);
+	FUZZ_CLAIM(v.least_ns == want->least_ns && v.worst_ns == want->worst_ns);
 	FUZZ_CLAIM(v.stage == want->stage && v.cut == want->cut && v.grown == want->grown);
 }
 
@@ -163,8 +164,8 @@ static void follow(struct tcsig_vars *v)
 
 	tcsig_follow(v, cw, slow_start);
 	FUZZ_CLAIM(v->cw == clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX) && v->ref == v->cw);
-	FUZZ_CLAIM(v->round_pkts == before.round_pkts && !v->delay_ns);
-	FUZZ_CLAIM(!v->cut && !v->guess && !v->grown);
+	FUZZ_CLAIM(v->round_pkts == before.round_pkts && !v->delay_ns && !v->worst_ns);
+	FUZZ_CLAIM(v->least_ns == TCSIG_NO_DELAY && !v->cut && !v->guess && !v->grown);
 	FUZZ_CLAIM(v->stage == (slow_start && before.stage == TCSIG_SEEK ? TCSIG_SEEK :
 								       TCSIG_STEADY));
 	tcsig_undo(v);
@@ -184,6 +185,7 @@ static void fuzz_once(void)
 	p = draw_params(&v);
 	while (fuzz_has_more()) {
 		u64 line;
+		u32 least_ns;
 		const struct tcsig_ack a =
 			draw_ack(&v, &estimate, line_mbit, &line, &delivered_pkts);
 
@@ -203,7 +205,8 @@ static void fuzz_once(void)
 			follow(&v);
 			break;
 		default:
-			choose_path(&path, &p, &a, learn(&v, &p, &a));
+			least_ns = v.least_ns;
+			choose_path(&path, &p, &a, least_ns, learn(&v, &p, &a));
 			bound(&v, line);
 		}
 		FUZZ_CLAIM(v.cw >= TCSIG_WND_MIN && v.cw <= TCSIG_WND_MAX);

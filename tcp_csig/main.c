@@ -206,8 +206,8 @@ static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target
 
 	if (turned)
 		tcsig_path_round(&reported->path, target_ns, round_least_ns, core);
-	if (!wanted || !tcsig_path_receive(&reported->path, target_ns, a, core, wanted,
-					  sk->sk_txhash))
+	if (!wanted ||
+	    !tcsig_path_receive(&reported->path, target_ns, a, core, wanted, sk->sk_txhash))
 		return;
 	trace_csig_move(sk, reported->locator, cs->v.delay_ns, reported->path.tries);
 	reported->moved_seq = tcp_sk(sk)->snd_nxt;

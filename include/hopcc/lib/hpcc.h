@@ -48,8 +48,8 @@
  * @eta: target utilisation, in 2^-HPCC_U_SHIFT, at most 1
  * @max_stage: maxStage
  * @wnd_max_bytes: BDP at line rate, HPCC_WND_MIN_BYTES to HPCC_WND_MAX_BYTES
- * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port, or else of the line; at least
- *	HPCC_WND_MIN_BYTES. The first window is at most @wnd_max_bytes
+ * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port, or else of the line;
+ *	at least HPCC_WND_MIN_BYTES. The first window is at most @wnd_max_bytes
  * @wnd_ai: W_ai for N flows, the maximum, bytes << HPCC_WND_SHIFT
  * @late_ns: delay of answers on the way back, at most HPCC_T_MAX_NS: a queue is to drain in T and
  *	this, since a window takes effect only so late

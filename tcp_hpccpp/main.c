@@ -119,8 +119,8 @@ static DEFINE_SPINLOCK(hpccpp_start_lock);
 /*
  * The line rate is that of the sysctl, otherwise the device's rate or the path's rate; if none is
  * known, the application's limit, which otherwise limits the pace alone; 0: not known. A virtual
- * device may report a rate that it does not enforce, as veth does with 10 Gbit/s: it is no limit for
- * a faster path.
+ * device may report a rate that it does not enforce, as veth does with 10 Gbit/s: it is no limit
+ * for a faster path.
  */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {

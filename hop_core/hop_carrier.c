@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What all carriers have in a network namespace; see hopcc/core/hop_carrier.h. */
+/* State that net_int, net_xcp and net_csig_tag share; see hopcc/core/hop_carrier.h. */
 
 #include <linux/module.h>
 #include <linux/proc_fs.h>

@@ -351,7 +351,7 @@ enum hpcc_received hpcc_receive(struct hpcc_vars *v, const struct hpcc_params *p
 	v->path_mbit = hpcc_path_mbit(h);
 	if (!v->path_mbit)
 		return HPCC_RECEIVED_NOTHING;
-	/* Those of a header may be unaligned. */
+	/* Records in a header may be unaligned. */
 	memcpy(record, h->record, records * sizeof(*record));
 	return hpcc_take(v, p, key, record, records, now_ns);
 }

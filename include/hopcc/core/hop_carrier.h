@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all carriers have in a network namespace: counters, which /proc/net/hopcc_* shows, sysctls,
- * and the cache of peers without support.
+ * State that each of net_int, net_xcp and net_csig_tag has in a network namespace: counters, shown
+ * in /proc/net/hopcc_*, sysctls, and the cache of peers without support.
  */
 #ifndef HOPCC_CORE_HOP_CARRIER_H
 #define HOPCC_CORE_HOP_CARRIER_H

@@ -239,7 +239,7 @@ def repaired_tail(wire):
         wire.rewrite = hop
         after = csig_window(flow.sock)
         tap.claim(f"csig: an ACK beyond a repaired tail, ECE = {int(marked)}: one half",
-                  stage(flow.sock) < NO_REPORT and len(flow.repairs) == 1 and 0 <= after - before / 2 <= ONE,
+                  stage(flow.sock) < NO_REPORT and len(flow.repairs) == 1 and 0 <= after - before // 2 <= ONE,
                   f"{len(flow.repairs)} repairs, {before}, {after}")
         flow.close()
 

@@ -393,12 +393,12 @@ def around_another(wire):
 
 def around_another_of_its_kind(wire):
     """Two hops in one box: both stamp, each its own; the inner one has the queue."""
-    wire.qdisc(SHAPER, f"{BELOW} sojourn", "parent 10:1 handle 20: int rate 100mbit sojourn")
+    wire.qdisc(SHAPER, f"{BELOW} sojourn", "parent 10:1 handle 20: int switch_id 1 rate 100mbit sojourn")
     for _ in range(3):
         wire.put(frame(*ip(4, (H + filler(1000))[:LEN - 34], INT)))
     for n, got in enumerate(wire.arrived()):
         hops, path, _, records = read(got, 34)
-        expect((hops, path, records[0][0], records[1][0]), (2, SWITCH, 2, SPEED_10M), "entries")
+        expect((hops, path, records[0][0], records[1][0]), (2, SWITCH ^ 1, 2, SPEED_10M), "entries")
         if n == 2:
             assert records[0][3] >= 12500, records
     wire.empty()

@@ -120,9 +120,9 @@ bool hop_carrier_avoids(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_carrier_avoids);
 
-void hop_carrier_count_refusal(const struct hop_flow_key *key)
+void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count)
 {
-	hop_carrier_count(hop_carrier_of(key), key->kind->carrier->icmp_refused);
+	hop_carrier_count(hop_carrier_of(key), count);
 }
 
 struct hop_flow *hop_carrier_receive_syn(const struct hop_flow_key *key, bool *opens)

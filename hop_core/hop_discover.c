@@ -18,7 +18,8 @@ EXPORT_SYMBOL_GPL(hop_is_loss);
 
 bool hop_may_ask(enum hop_stage stage)
 {
-	return stage == HOP_STAGE_NONE || stage == HOP_STAGE_DOUBTFUL;
+	return stage == HOP_STAGE_NONE || stage == HOP_STAGE_ASKED ||
+	       stage == HOP_STAGE_DOUBTFUL;
 }
 EXPORT_SYMBOL_GPL(hop_may_ask);
 
@@ -72,6 +73,8 @@ enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
 		return stage == HOP_STAGE_NONE ? stage : HOP_STAGE_UNSUPPORTED;
 	case HOP_EVENT_DECLINED:
 		return stage == HOP_STAGE_ANSWERED ? HOP_STAGE_LOST : stage;
+	case HOP_EVENT_AGAIN:
+		return stage == HOP_STAGE_ANSWERED ? HOP_STAGE_LATE : stage;
 	case HOP_EVENT_LATE:
 		return hop_may_ask(stage) ? HOP_STAGE_LATE : stage;
 	case HOP_EVENT_UNANSWERED:
@@ -92,12 +95,6 @@ bool hop_may_be_loss(enum hop_stage from, enum hop_event event)
 bool hop_is_of_peer(enum hop_event event)
 {
 	return event != HOP_EVENT_HIDDEN;
-}
-
-bool hop_passes_questions(enum hop_stage from, enum hop_event event)
-{
-	return event == HOP_EVENT_RESET ||
-	       (from == HOP_STAGE_LOST && event == HOP_EVENT_ESTABLISHED);
 }
 
 unsigned int hop_loss_wait_s(unsigned int losses, unsigned int first_s, unsigned int most_s)

@@ -10,6 +10,7 @@
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_option.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/core/hop_shim.h>
@@ -33,7 +34,11 @@
 /* The two bits of the DS field that are not the DSCP; with both set, no packet is marked. */
 #define HOP_HOOK_ECN_BITS	0x03
 
-/* Offset of the byte with the flags in the TCP header, and the RST bit in that byte. */
+/*
+ * Offsets of the bytes with the length, in the upper half, and with the flags in the TCP header,
+ * and the RST bit in the latter.
+ */
+#define HOP_HOOK_TCP_DOFF	12
 #define HOP_HOOK_TCP_FLAGS	13
 #define HOP_HOOK_TCP_RST	0x04
 
@@ -47,7 +52,7 @@
  * @cc: the congestion control that changes its sockets' packets; the hooks read it without @lock
  * @flows: address of the number of flows of the namespace
  * @examined: HOP_HOOK_* for incoming packets, by protocol number of the first header
- * @dsfield: DS field, without ECN, of TCP packets that are also examined without flows;
+ * @dsfield: DS field, without ECN, of further TCP packets that are examined without flows;
  *	HOP_HOOK_ECN_BITS: none
  * @all: every outgoing packet is examined
  * @output_flows: @flows, or, if @all is set, the address of a number that is never 0, so that one
@@ -92,7 +97,17 @@ static bool hop_hook_may_be_reset(const struct sk_buff *skb, u8 pf)
 	return skb_headlen(skb) <= at_bytes || skb->data[at_bytes] & HOP_HOOK_TCP_RST;
 }
 
-/* May a TCP packet open a flow, because of its DSCP? */
+/* May a TCP packet open a flow, because it has room for the option by which carriers negotiate? */
+static bool hop_hook_may_negotiate(const struct sk_buff *skb, u8 pf)
+{
+	const unsigned int at_bytes = HOP_HOOK_TCP_DOFF +
+		(pf == NFPROTO_IPV4 ? ip_hdrlen(skb) : sizeof(struct ipv6hdr));
+
+	return skb_headlen(skb) <= at_bytes ||
+	       skb->data[at_bytes] >= HOP_OPTION_TCP_BYTES / 4 << 4;
+}
+
+/* May a TCP packet have a header of another vendor, because of its DSCP? */
 static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
 					       const struct sk_buff *skb, u8 pf)
 {
@@ -111,7 +126,8 @@ static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hook
 	if (when & HOP_HOOK_ALWAYS)
 		return true;
 	if (!READ_ONCE(*hooks->flows))
-		return hop_hook_is_marked(hooks, skb, pf) && when & HOP_HOOK_WITH_FLOWS;
+		return when & HOP_HOOK_WITH_FLOWS &&
+		       (hop_hook_may_negotiate(skb, pf) || hop_hook_is_marked(hooks, skb, pf));
 	return when & HOP_HOOK_WITH_FLOWS ||
 	       (when & HOP_HOOK_RESETS && hop_hook_may_be_reset(skb, pf));
 }
@@ -131,7 +147,7 @@ static void hop_hook_show_reset(const struct hop_hooks *hooks, struct sk_buff *s
 
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
-		if (carrier)
+		if (carrier && carrier->hs)
 			hop_input_receive_reset(carrier->hs, skb, (const struct tcphdr *)
 						(skb->data + place->offset_bytes));
 	}

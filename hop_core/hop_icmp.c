@@ -73,7 +73,7 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 	if (stage == HOP_STAGE_ASKED)
 		hop_icmp_repeat_syn(&flow->key);
 	hop_flow_event(flow, requested ? HOP_EVENT_DECLINED : HOP_EVENT_REFUSED);
-	hop_carrier_count_refusal(&flow->key);
+	hop_carrier_count_at(&flow->key, flow->key.kind->carrier->icmp_refused);
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);

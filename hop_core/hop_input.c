@@ -239,27 +239,20 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 }
 EXPORT_SYMBOL_GPL(hop_input_may_ask);
 
-bool hop_input_is_old(const struct hop_flow_key *key, const struct tcphdr *th,
-		      unsigned int payload_bytes)
+bool hop_input_is_last_ack(const struct hop_flow_key *key, const struct tcphdr *th)
 {
-	const u32 end_seq = ntohl(th->seq) + payload_bytes;
-	struct sock *sk;
-	bool old;
+	struct sock *sk = hop_flow_socket(key);
+	bool last;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!th->ack || th->syn || th->fin || th->rst)
-		return false;
-	sk = hop_flow_socket(key);
 	if (!sk)
 		return false;
-	old = sk_fullsock(sk) &&
-	      1 << hop_peek(sk->sk_state) & (HOP_INPUT_RECEIVES | TCPF_CLOSE_WAIT) &&
-	      hop_input_is_in_sock_window(sk, th, payload_bytes) &&
-	      !after(end_seq, hop_peek(tcp_sk(sk)->rcv_nxt));
+	last = hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV &&
+	       hop_input_ends_handshake(inet_reqsk(sk), th);
 	sock_gen_put(sk);
-	return old;
+	return last;
 }
-EXPORT_SYMBOL_GPL(hop_input_is_old);
+EXPORT_SYMBOL_GPL(hop_input_is_last_ack);
 
 struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
 					    const struct hop_flow_key *key)

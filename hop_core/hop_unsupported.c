@@ -54,7 +54,7 @@ static unsigned int hop_unsupported_count_reset(struct hop_unsupported_slot *slo
 }
 
 static void hop_unsupported_store(struct hop_unsupported *memory, const struct in6_addr *addr,
-				  unsigned int unsupported_s, enum reason reason, bool unresponsive)
+				  unsigned int unsupported_s, enum reason reason)
 {
 	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 	const time64_t now_s = ktime_get_seconds();
@@ -66,9 +66,6 @@ static void hop_unsupported_store(struct hop_unsupported *memory, const struct i
 		WRITE_ONCE(slot->losses, 0);
 		slot->resets = 0;
 	}
-	if (!ipv6_addr_equal(&slot->addr, addr) || now_s >= slot->until_s)
-		slot->unresponsive = false;
-	slot->unresponsive |= unresponsive;
 	slot->addr = *addr;
 	if (reason == REASON_LOSS && now_s < slot->until_s)
 		unsupported_s = slot->until_s - now_s;
@@ -83,7 +80,7 @@ static void hop_unsupported_store(struct hop_unsupported *memory, const struct i
 void hop_unsupported_remember(struct hop_unsupported *memory, const struct in6_addr *addr,
 			      unsigned int unsupported_s)
 {
-	hop_unsupported_store(memory, addr, unsupported_s, REASON_PROOF, true);
+	hop_unsupported_store(memory, addr, unsupported_s, REASON_PROOF);
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_remember);
 
@@ -121,14 +118,11 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
 		hop_unsupported_forget(memory, addr, from == HOP_STAGE_DOUBTFUL);
 	if (hop_is_given_up(to) && hop_is_of_peer(event))
 		hop_unsupported_store(memory, addr, unsupported_s,
-				      hop_unsupported_reason(from, event),
-				      !hop_passes_questions(from, event));
+				      hop_unsupported_reason(from, event));
 }
 EXPORT_SYMBOL_GPL(hop_unsupported_learn);
 
-/* @unresponsive: result: the destination does not answer questions either. */
-static bool hop_unsupported_find(struct hop_unsupported *memory, const struct in6_addr *addr,
-				 bool *unresponsive)
+bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr)
 {
 	struct hop_unsupported_slot *slot = hop_unsupported_slot_of(memory, addr);
 	bool unsupported;
@@ -138,25 +132,9 @@ static bool hop_unsupported_find(struct hop_unsupported *memory, const struct in
 		return false;
 	spin_lock_bh(&memory->lock);
 	unsupported = ipv6_addr_equal(&slot->addr, addr) && ktime_get_seconds() < slot->until_s;
-	*unresponsive = slot->unresponsive;
 	if (ktime_get_seconds() >= slot->until_s)
 		WRITE_ONCE(slot->until_s, 0);
 	spin_unlock_bh(&memory->lock);
 	return unsupported;
 }
-
-bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr)
-{
-	bool unresponsive;
-
-	return hop_unsupported_find(memory, addr, &unresponsive);
-}
 EXPORT_SYMBOL_GPL(hop_is_unsupported);
-
-bool hop_is_unresponsive(struct hop_unsupported *memory, const struct in6_addr *addr)
-{
-	bool unresponsive;
-
-	return hop_unsupported_find(memory, addr, &unresponsive) && unresponsive;
-}
-EXPORT_SYMBOL_GPL(hop_is_unresponsive);

@@ -266,9 +266,9 @@ static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const s
 	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL, 0);
 }
 
-/* Return: @as if the packet was sent, or the counter of the reason why it was not. */
+/* Return: the counter of answers, or of the reason why none was sent. */
 static enum nint_count nint_send_by(const struct hop_flow_key *key, struct sock *sk,
-				    const struct nint_control *ctl, enum nint_count as)
+				    const struct nint_control *ctl)
 {
 	struct sk_buff *skb;
 	bool sent;
@@ -284,14 +284,13 @@ static enum nint_count nint_send_by(const struct hop_flow_key *key, struct sock 
 	else
 		sent = nint_answer_send_v6(skb, key, sk);
 	if (sent)
-		return as;
+		return INT_COUNT_OUT_ANSWER;
 	kfree_skb(skb);
 	return INT_COUNT_NO_ROUTE;
 }
 
-/* Sends an answer and counts it, as @as if it was sent. Context: softirq, RCU read lock. */
-void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
-		      const struct nint_control *ctl, enum nint_count as)
+static void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
+			     const struct nint_control *ctl)
 {
 	struct sock *sk = hop_flow_socket(key);
 
@@ -300,7 +299,7 @@ void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
-	nint_count(in, nint_send_by(key, sk, ctl, as));
+	nint_count(in, nint_send_by(key, sk, ctl));
 	sock_gen_put(sk);
 }
 
@@ -317,5 +316,5 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 		return;
 	nint_write_reply(in, &ctl, flow, arrival, &reply);
 	trace_int_answer_out(&flow->key, arrival->id, reply.kind, reply.wnd, reply.flows, 0);
-	nint_answer_send(in, &flow->key, &ctl, INT_COUNT_OUT_ANSWER);
+	nint_answer_send(in, &flow->key, &ctl);
 }

@@ -3,9 +3,10 @@
  * Control packets: probes and their answers, which are TCP segments with old sequence numbers and
  * their own DSCP. They are removed in front of conntrack and TCP; TCP would answer them with
  * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be a user's
- * data. For questions and their answers, see ask.c.
+ * data.
  */
 #include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_negotiate.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
@@ -54,9 +55,6 @@ static void nint_take_probe(struct nint_net *in, struct sk_buff *skb, struct hop
 	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 	spin_lock_bh(&f->lock);
 	nint_receiver_ask(&f->receiver, &ctl->msg, &ctl->terms);
-	if (ctl->msg.flows)
-		WRITE_ONCE(f->met.queues_ns,
-			   nint_reported_queues_ns(be16_to_cpu(ctl->msg.flows)));
 	spin_unlock_bh(&f->lock);
 	if (ctl->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&flow->key, INT_QUICK_PKTS))
 		nint_count(in, INT_COUNT_ACK_NOW);
@@ -128,8 +126,6 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 		nint_count_fault(in, fault);
 		return false;
 	}
-	if (nint_control_negotiates(&ctl))
-		return nint_ask_input(in, skb, th, skb->len - offset_bytes, &ctl);
 	why = nint_find_asked_flow(skb, th, &ctl, &flow);
 	if (why != INT_COUNTS) {
 		nint_count(in, why);
@@ -190,9 +186,10 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
 	const u8 dscp = nint_dscp(skb);
 
-	if (th->syn || th->rst)
+	if (th->rst)
 		return NF_ACCEPT;
-	if (payload_at == skb->len) {
+	if (th->syn || payload_at == skb->len) {
+		hop_negotiate_receive(&nint_handshake_ops, skb, tcp_at, state);
 		nint_option_input(in, skb, tcp_at);
 		return NF_ACCEPT;
 	}
@@ -249,8 +246,7 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 	const bool marked = nint_dscp(skb) == nint_dscp_probe;
 	unsigned int payload_at = place->offset_bytes + sizeof(struct tcphdr);
 
-	/* A question may open the first flow. */
-	if (!(hop_flow_any(state->net) || marked) || !pskb_may_pull(skb, payload_at))
+	if (!pskb_may_pull(skb, payload_at))
 		return NF_ACCEPT;
 	payload_at = place->offset_bytes +
 		     __tcp_hdrlen((const struct tcphdr *)(skb->data + place->offset_bytes));

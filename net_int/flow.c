@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <linux/random.h>
+#include <hopcc/core/hop_negotiate.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
@@ -109,10 +110,15 @@ static struct hop_flow *nint_find_open(struct sock *sk)
 	flow = hop_flow_find(&key);
 	if (!flow)
 		return NULL;
-	hop_flow_settle(flow);
-	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_negotiate_settle(flow);
 	return flow;
 }
+
+enum hop_peer nint_flow_negotiate(struct sock *sk)
+{
+	return hop_negotiate_ask(&nint_handshake_ops, sk, READ_ONCE(nint_net(sock_net(sk))->on));
+}
+EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 
 struct int_flow *nint_flow_open(struct sock *sk)
 {
@@ -247,12 +253,33 @@ static void nint_flow_copy_answer(struct int_answer *to, const struct int_flow *
 	to->wnd_bytes = from->wnd_bytes;
 }
 
+/* Sends an ACK with a header to see if the path passes it; after HOP_LATE_ASKS of them, no more. */
+static void nint_flow_prove(struct int_flow *f)
+{
+	const struct tcp_sock *tp = tcp_sk(f->sk);
+
+	sock_owned_by_me(f->sk);
+	switch (hop_late_turn(&f->proof, tp->snd_una, tp->snd_nxt)) {
+	case HOP_LATE_ASK:
+		set_bit(HOP_FLOW_PROVES, &hop_flow_of_state(f)->flags);
+		compat_send_ack(f->sk, tp->rcv_nxt);
+		break;
+	case HOP_LATE_GIVE_UP:
+		nint_leave_data(f);
+		break;
+	default:
+		break;
+	}
+}
+
 bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
 	unsigned int start;
 	u32 answers;
 
 	sock_owned_by_me(flow->sk);
+	if (flow->forward == INT_FORWARD_INBAND && !READ_ONCE(flow->proved))
+		nint_flow_prove(flow);
 	/* Called for each ACK. Often there is no answer, and the check must not take a lock. */
 	if (READ_ONCE(flow->answers) == flow->taken)
 		return false;
@@ -291,18 +318,11 @@ unsigned int nint_flow_grow(struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nint_flow_grow);
 
-struct int_syn nint_flow_syn(const struct int_flow *flow)
+u64 nint_flow_syn_sent_ns(const struct int_flow *flow)
 {
-	const u32 speed = READ_ONCE(flow->met.speed);
-
-	return (struct int_syn){
-		.sent_ns = READ_ONCE(flow->syn_sent_ns),
-		.queues_ns = READ_ONCE(flow->met.queues_ns),
-		.mbit = int_speeds[speed].mbit_ps,
-		.is_unsure = speed == INT_SPEED_UNSURE,
-	};
+	return READ_ONCE(flow->syn_sent_ns);
 }
-EXPORT_SYMBOL_GPL(nint_flow_syn);
+EXPORT_SYMBOL_GPL(nint_flow_syn_sent_ns);
 
 void nint_flow_count_guarded(struct int_flow *flow)
 {

@@ -10,11 +10,10 @@ static const struct hop_carrier nint_carrier = {
 	.order = HOP_HOOK_INT,
 	.input = nint_input,
 	.output = nint_output,
-	.hs = &nint_handshake_ops,
 };
 
 /*
- * Answers are options and segments of TCP; a question has the DSCP of probes, and may open a flow.
+ * Answers are options and segments of TCP. Switches may insert INT-MD into data of any connection.
  * GSO packets of other namespaces are forwarded even where the carrier is off.
  */
 int nint_hook(void *state)
@@ -26,11 +25,11 @@ int nint_hook(void *state)
 
 	mutex_lock(&lock);
 	request.segments = in->on;
-	request.marked = in->on;
 	request.dscp = nint_dscp_probe;
 	rcu_read_lock();
 	if (in->on && nint_reads(in, TLM_IFA))
 		request.other = IFA_PROTOCOL;
+	request.marked = in->on && nint_reads(in, TLM_INT_MD);
 	rcu_read_unlock();
 	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
 	mutex_unlock(&lock);

@@ -6,8 +6,8 @@
  *
  * While net.hopcc.int is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
- * The header is used only on a SYN and on a connection that negotiated, and data must have the
- * cookie that only the peer knows. All other packets are left unchanged to the stack; see
+ * The header is used only on a connection that negotiated, with the cookie that only the peer
+ * knows. All other packets are left unchanged to the stack; see
  * nint_is_dropped() for what is dropped. The filters behind this hook see TCP; for filters in front
  * of it, see hop_filter_misses_input() and hop_input_show().
  */
@@ -26,7 +26,7 @@
  * @room: memory for @hdr and its records
  * @tail: words behind the header
  * @bytes: length of both
- * @flow: flow of the connection; NULL for a SYN, and if the header is not used
+ * @flow: flow of the connection; NULL if the header is not used
  * @unused: counter of the reason why the header is not used; INT_COUNTS if it is used
  */
 struct nint_shim {
@@ -39,46 +39,6 @@ struct nint_shim {
 	struct hop_flow *flow;
 	unsigned int unused;
 };
-
-/*
- * @reports: the HANDSHAKE header is an answer, on a SYN-ACK
- */
-static void nint_learn_handshake(struct hop_flow *flow, const struct nint_shim *shim, bool reports)
-{
-	struct int_flow *f = hop_flow_state(flow);
-
-	spin_lock_bh(&f->lock);
-	f->peer_met = nint_met_by_handshake(&shim->hdr);
-	f->met = reports ? nint_met_by_report(&shim->hdr) : (struct nint_met){};
-	f->hops = f->met.hops ?: f->peer_met.hops;
-	WRITE_ONCE(f->peer_cookie,
-		   (u64)ntohl(shim->tail.first) << 32 | ntohl(shim->tail.second));
-	spin_unlock_bh(&f->lock);
-}
-
-static void nint_receive_syn(const struct hop_flow_key *key, const struct nint_shim *shim)
-{
-	const struct int_flow *f;
-	struct hop_flow *flow;
-	enum hop_stage stage;
-	bool opens;
-
-	flow = hop_carrier_receive_syn(key, &opens);
-	if (!flow)
-		return;
-	stage = hop_flow_event(flow, HOP_EVENT_SYN_IN);
-	/* Only once: a retransmitted SYN contains the same, a different one is forged. */
-	f = hop_flow_state(flow);
-	if ((stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED) &&
-	    !READ_ONCE(f->peer_cookie))
-		nint_learn_handshake(flow, shim, false);
-}
-
-static void nint_receive_synack(const struct nint_shim *shim)
-{
-	hop_flow_event(shim->flow, HOP_EVENT_SYNACK_IN);
-	nint_learn_handshake(shim->flow, shim, true);
-}
 
 static void nint_receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 			      const struct nint_shim *shim, unsigned int payload_bytes)
@@ -103,10 +63,8 @@ static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset_bytes);
 	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
-	struct hop_flow_key key;
 
-	nint_count_add(in, shim->hdr.type == INT_TYPE_HANDSHAKE ?
-		       INT_COUNT_IN_HANDSHAKE : INT_COUNT_IN_DATA, hop_input_segs_pkts(skb));
+	nint_count_add(in, INT_COUNT_IN_DATA, hop_input_segs_pkts(skb));
 	if (shim->unused != INT_COUNTS) {
 		nint_count(in, shim->unused);
 		return;
@@ -115,16 +73,7 @@ static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
 	}
-	if (shim->hdr.type == INT_TYPE_DATA) {
-		nint_receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
-		return;
-	}
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	trace_int_header_in(&key, &shim->hdr, 0, 0);
-	if (shim->flow)
-		nint_receive_synack(shim);
-	else
-		nint_receive_syn(&key, shim);
+	nint_receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
 }
 
 /*
@@ -143,7 +92,7 @@ static unsigned int nint_read_shim(struct sk_buff *skb, unsigned int offset_byte
 	fault = int_check(&shim->hdr, room_bytes);
 	if (fault)
 		return INT_COUNT_BAD + fault;
-	if (shim->hdr.type != INT_TYPE_HANDSHAKE && shim->hdr.type != INT_TYPE_DATA)
+	if (shim->hdr.type != INT_TYPE_DATA)
 		return INT_COUNT_BAD + INT_BAD_TYPE;
 	if (shim->hdr.next != IPPROTO_TCP)
 		return INT_COUNT_BAD_NEXT;
@@ -174,23 +123,15 @@ static void nint_find_data_flow(const struct hop_flow_key *key, struct nint_shim
 static unsigned int nint_check_segment(const struct sk_buff *skb, const struct tcphdr *th,
 				       struct nint_shim *shim)
 {
-	const bool handshake = shim->hdr.type == INT_TYPE_HANDSHAKE;
 	struct hop_flow_key key;
 
 	if (th->rst)
 		return INT_COUNT_IN_NO_FLOW;
-	if (handshake != th->syn)
+	if (th->syn)
 		return INT_COUNT_BAD + INT_BAD_TYPE;
-	if (th->syn && !th->ack)
-		return INT_COUNTS;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	if (!handshake) {
-		nint_find_data_flow(&key, shim);
-		return INT_COUNTS;
-	}
-	shim->flow = hop_flow_find(&key);
-	return shim->flow && hop_input_answers_syn(&key, ntohl(th->ack_seq)) ?
-		INT_COUNTS : INT_COUNT_IN_NO_FLOW;
+	nint_find_data_flow(&key, shim);
+	return INT_COUNTS;
 }
 
 /*
@@ -245,9 +186,7 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
  * @why: the result of nint_input_unwrap(). Return: true if the packet must be dropped: the stack
  * would report to the peer that this host does not support the header.
  *
- * A reset with a header is dropped, since TCP sends them without one and answers none. So is a
- * SYN-ACK that answers no SYN of ours: without the header it could open a connection whose other
- * end expects telemetry. Its sender repeats it without the header, for TCP to answer.
+ * A reset with a header is dropped, since TCP sends them without one and answers none.
  */
 static bool nint_is_dropped(unsigned int why)
 {

@@ -175,44 +175,14 @@ void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s)
 	};
 }
 
-bool nint_opt_is_signed(const u8 *opts, unsigned int bytes)
-{
-	unsigned int at = 0;
-
-	while (at < bytes && opts[at]) {
-		if (opts[at] == 1) {
-			at++;
-			continue;
-		}
-		if (at + 2 > bytes || opts[at + 1] < 2 || at + opts[at + 1] > bytes ||
-		    opts[at] == INT_OPT_MD5 || opts[at] == INT_OPT_AO)
-			return true;
-		at += opts[at + 1];
-	}
-	return false;
-}
-
 bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s)
 {
+	const u8 *found = hop_option_find(opts, bytes, INT_OPT_KIND, INT_OPT_EXID);
 	struct nint_opt opt;
-	unsigned int at = 0;
 
-	while (at < bytes && opts[at]) {
-		if (opts[at] == 1) {
-			at++;
-			continue;
-		}
-		if (at + 2 > bytes || opts[at + 1] < 2 || at + opts[at + 1] > bytes)
-			return false;
-		if (opts[at] == INT_OPT_KIND && opts[at + 1] == INT_OPT_BYTES) {
-			memcpy(&opt, opts + at, sizeof(opt));
-			if (be16_to_cpu(opt.exid) == INT_OPT_EXID)
-				break;
-		}
-		at += opts[at + 1];
-	}
-	if (at >= bytes || !opts[at])
+	if (!found || found[1] != INT_OPT_BYTES)
 		return false;
+	memcpy(&opt, found, sizeof(opt));
 	s->id = be16_to_cpu(opt.id_index) >> 4;
 	s->index = be16_to_cpu(opt.id_index) & 0xf;
 	s->hops = be16_to_cpu(opt.path) >> 12;
@@ -226,52 +196,6 @@ u32 nint_whole_id(const struct nint_asker *a, u32 low)
 	const u32 id = READ_ONCE(a->id);
 
 	return id - ((id - low) & INT_OPT_ID_MASK);
-}
-
-/* INT_SPEED_UNSURE if a hop found no slot for its record, or recorded no known rate. */
-static u8 nint_met_speed(const struct int_hdr *h)
-{
-	if (!int_hops(h))
-		return 0;
-	if (int_hops(h) > int_slots(h))
-		return INT_SPEED_UNSURE;
-	return int_speed_code(hpcc_path_mbit(h)) ?: INT_SPEED_UNSURE;
-}
-
-struct nint_met nint_met_by_handshake(const struct int_hdr *h)
-{
-	return (struct nint_met) {
-		.hops = int_hops(h),
-		.speed = nint_met_speed(h),
-		.queues_ns = min_t(u64, hpcc_queues_ns(h), U32_MAX),
-	};
-}
-
-u16 nint_queues_to_report(const struct nint_met *met)
-{
-	return min_t(u32, met->queues_ns >> INT_QUEUES_SHIFT, U16_MAX);
-}
-
-u32 nint_reported_queues_ns(u16 queues)
-{
-	return queues == U16_MAX ? HPCC_QUEUE_LONG_NS : (u32)queues << INT_QUEUES_SHIFT;
-}
-
-void nint_report_syn(struct int_hdr *h, const struct nint_met *met)
-{
-	h->flags = met->hops;
-	h->path = cpu_to_be32(nint_queues_to_report(met));
-	*int_options(h) |= cpu_to_be32(met->speed);
-}
-
-struct nint_met nint_met_by_report(const struct int_hdr *h)
-{
-	return (struct nint_met) {
-		.hops = min_t(unsigned int, (h->flags & INT_FLAGS_VALUE) ?: int_hops(h),
-			      INT_HOPS_SATURATED),
-		.speed = int_reported_speed(h),
-		.queues_ns = nint_reported_queues_ns(int_padding(h)),
-	};
 }
 
 unsigned int nint_slots_for(unsigned int slots, unsigned int hops)

@@ -48,6 +48,7 @@
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 #include <hopcc/lib/hpcc.h>
+#include <hopcc/wire/hop_option.h>
 #include <hopcc/wire/int.h>
 #include <hopcc/flow/int_flow.h>
 
@@ -279,6 +280,18 @@ enum nint_news {
 enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq, bool empty, u64 now_ns);
 
 /**
+ * nint_rtt_ns() - RTT of the packet whose answer nint_answered() has accepted
+ * @a: state of the flow
+ * @id: ID of the packet
+ *
+ * Return: ns; 0 if it was not measured.
+ */
+static inline u32 nint_rtt_ns(const struct nint_asker *a, u32 id)
+{
+	return !a->timed && id == a->timed_id ? a->rtt_ns : 0;
+}
+
+/**
  * nint_answer_queue_ns() - queue that an answer reports
  * @a: the answer
  * @t_ns: T
@@ -310,40 +323,6 @@ static inline bool nint_window_is_small(u32 wnd_bytes, u32 mss_bytes)
 }
 
 /**
- * struct nint_met - what a SYN or SYN-ACK encountered on its path
- * @hops: nHop; 0: not known
- * @speed: speed code of the slowest port, or INT_SPEED_UNSURE; 0: no port is known
- * @queues_ns: sum of the queues of the path's ports, as reported; 0: none, or not known
- */
-struct nint_met {
-	u8 hops;
-	u8 speed;
-	u32 queues_ns;
-};
-
-/* Hops, slowest port and queues on the path of a received handshake. */
-struct nint_met nint_met_by_handshake(const struct int_hdr *h);
-
-/* Queues in the unit in which they are reported, 2^INT_QUEUES_SHIFT ns. */
-u16 nint_queues_to_report(const struct nint_met *met);
-
-/**
- * nint_report_syn() - report hops and queues of the SYN's path in a SYN-ACK's header
- * @h: the header, written by int_write()
- * @met: result of nint_met_by_handshake() for the SYN
- */
-void nint_report_syn(struct int_hdr *h, const struct nint_met *met);
-
-/* The inverse of nint_queues_to_report(); HPCC_QUEUE_LONG_NS if they are longer than it reports. */
-u32 nint_reported_queues_ns(u16 queues);
-
-/*
- * The report of a received SYN-ACK's header about the path of our SYN. If it reports no hops, those
- * of the reverse path are the best estimate.
- */
-struct nint_met nint_met_by_report(const struct int_hdr *h);
-
-/**
  * nint_slots_for() - number of slots for records
  * @slots: net.hopcc.int_slots; 0: no slots on any path
  * @hops: number of hops on the path, as far as it is known
@@ -356,9 +335,6 @@ unsigned int nint_slots_for(unsigned int slots, unsigned int hops);
 #define INT_OPT_KIND		253
 #define INT_OPT_EXID		0x4849	/* "HI" */
 #define INT_OPT_BYTES		16U
-/* RFC 2385, RFC 5925 */
-#define INT_OPT_MD5		19
-#define INT_OPT_AO		29
 #define INT_OPT_ID_MASK		0xfffU
 
 /**
@@ -396,17 +372,6 @@ struct nint_summary {
 };
 
 void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s);
-
-/**
- * nint_opt_is_signed() - check if the TCP options sign the segment (RFC 2385 or RFC 5925)
- * @opts: TCP options
- * @bytes: size of @opts
- *
- * An option that is added to a signed segment invalidates the signature.
- *
- * Return: true if they do, or if they cannot be parsed.
- */
-bool nint_opt_is_signed(const u8 *opts, unsigned int bytes);
 
 /**
  * nint_opt_read() - find the option in the TCP options

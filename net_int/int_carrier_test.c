@@ -8,7 +8,6 @@
 #include <linux/module.h>
 
 #include "int_carrier.c"
-#include "int_question.c"
 #include "int_receiver.c"
 
 #define MS 1000000ULL
@@ -310,60 +309,6 @@ static struct telemetry records(unsigned int hops, u32 units, u32 ts_ns, u32 qle
 	if (hops > 1)
 		t.hdr.record[1] = int_pack(&r);
 	return t;
-}
-
-/* Hops, slowest port and queues on a SYN's path, as its sender reads them in the SYN-ACK. */
-static const struct met_case {
-	const char *what;
-	struct nint_met met;
-	unsigned int back_hops;
-	struct nint_met want;
-} met_cases[] = {
-	{ "three hops, no queue", { 3, 9, 0 }, 3, { 3, 9, 0 } },
-	{ "the queues in units of 256 ns", { 3, 14, 25700 }, 2, { 3, 14, 25600 } },
-	{ "longer than can be said", { 15, 0, 17000000 }, 1, { 15, 0, HPCC_QUEUE_LONG_NS } },
-	{ "a peer that reports nothing: the path back", { 0, 0, 0 }, 4, { 4, 0, 0 } },
-};
-
-static void met_test(struct kunit *test)
-{
-	struct telemetry t = { };
-	struct nint_met met;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(met_cases); i++) {
-		const struct met_case *c = &met_cases[i];
-
-		int_write(&t.hdr, 6, INT_TYPE_HANDSHAKE, 0, 0);
-		nint_report_syn(&t.hdr, &c->met);
-		KUNIT_EXPECT_EQ(test, int_check(&t.hdr, INT_HDR_BYTES), INT_OK);
-		/* Records that hops on the reverse path add. */
-		t.hdr.path |= cpu_to_be32(c->back_hops << INT_HOPS_SHIFT |
-					  0xabcU << INT_PATH_ID_SHIFT);
-		met = nint_met_by_report(&t.hdr);
-		KUNIT_EXPECT_EQ_MSG(test, met.hops, c->want.hops, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, met.speed, c->want.speed, "%s", c->what);
-		KUNIT_EXPECT_EQ_MSG(test, met.queues_ns, c->want.queues_ns, "%s", c->what);
-	}
-	/* 2 * 10 units of 40.96 ns */
-	t = records(2, 0, 0, 20);
-	met = nint_met_by_handshake(&t.hdr);
-	KUNIT_EXPECT_EQ(test, met.hops, 2);
-	KUNIT_EXPECT_EQ(test, met.queues_ns, 819u);
-	KUNIT_EXPECT_EQ(test, met.speed, 9);
-	t.hdr.record[1] = int_pack(&(struct int_record){ .speed = 3 });
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, 3, "the slowest");
-	t.hdr.record[0] = int_pack(&(struct int_record){ .speed = 15 });
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, INT_SPEED_UNSURE,
-			    "a port that is not known");
-	t = records(3, 0, 0, 20);
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, INT_SPEED_UNSURE,
-			    "a hop that found no room");
-	t = records(0, 0, 0, 0);
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_handshake(&t.hdr).speed, 0, "no hop");
-	t.hdr.flags = 0x3f;
-	t.hdr.path = 0;
-	KUNIT_EXPECT_EQ_MSG(test, nint_met_by_report(&t.hdr).hops, 15, "any value");
 }
 
 static void slots_test(struct kunit *test)
@@ -763,68 +708,6 @@ static void scale_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
 }
 
-/* A question with records of two hops, and what its answer returns. */
-static void question_test(struct kunit *test)
-{
-	const u64 cookie = 0x1122334455667788ULL, peer_cookie = 0x99aabbccddeeff00ULL;
-	const struct int_record r = { .speed = 2, .qlen_units = 7 };
-	struct nint_control question, reply;
-
-	nint_control_write_question(&question, cookie, 3);
-	KUNIT_EXPECT_EQ(test, int_check(&question.hdr, sizeof(question.room)), INT_OK);
-	KUNIT_EXPECT_EQ(test, question.hdr.type, INT_TYPE_PROBE);
-	KUNIT_EXPECT_EQ(test, int_slots(&question.hdr), 3U);
-	KUNIT_EXPECT_TRUE(test, nint_control_negotiates(&question));
-	KUNIT_EXPECT_TRUE(test, nint_control_may_ask(&question));
-	KUNIT_EXPECT_EQ(test, nint_control_cookie(&question), cookie);
-	question.hdr.path = cpu_to_be32(2U << INT_HOPS_SHIFT | 5U << INT_PATH_ID_SHIFT);
-	question.hdr.flags = INT_FLAG_SMALL;
-	question.hdr.record[0] = int_pack(&r);
-	nint_control_write_reply(&reply, &question.hdr, peer_cookie, cookie);
-	KUNIT_EXPECT_EQ(test, int_check(&reply.hdr, sizeof(reply.room)), INT_OK);
-	KUNIT_EXPECT_EQ(test, reply.hdr.type, INT_TYPE_ECHO);
-	KUNIT_EXPECT_EQ(test, reply.hdr.flags, 0);
-	KUNIT_EXPECT_EQ(test, int_hops(&reply.hdr), 2U);
-	KUNIT_EXPECT_EQ(test, int_path_id(&reply.hdr), 5U);
-	KUNIT_EXPECT_EQ(test, int_unpack(reply.hdr.record[0]).qlen_units, 7U);
-	KUNIT_EXPECT_TRUE(test, nint_control_negotiates(&reply));
-	KUNIT_EXPECT_FALSE(test, nint_control_may_ask(&reply));
-	KUNIT_EXPECT_EQ(test, nint_control_cookie(&reply), peer_cookie);
-	KUNIT_EXPECT_EQ(test, be64_to_cpu(reply.msg.cookie), cookie);
-	nint_control_write_reply(&reply, NULL, peer_cookie, cookie);
-	KUNIT_EXPECT_EQ(test, int_slots(&reply.hdr), 0U);
-	KUNIT_EXPECT_EQ(test, int_hops(&reply.hdr), 0U);
-	nint_control_write_question(&question, 0, 0);
-	KUNIT_EXPECT_FALSE(test, nint_control_may_ask(&question));
-}
-
-/* Sequence numbers wrap; the peer's window is 4000 bytes. */
-static void question_end_test(struct kunit *test)
-{
-	static const struct {
-		const char *what;
-		u32 since_bytes;
-		bool want;
-		u32 want_bytes;	/* from the start of the recovery */
-	} cases[] = {
-		{ "after a SYN that was sent again", 1, true, 0 },
-		{ "soon after a recovery", 1000, true, 0 },
-		{ "later: too far for the peer's window", 1001, false, 0 },
-		{ "a window later", 4000, false, 0 },
-		{ "more than a window later", 4001, true, 4001 },
-	};
-	u32 end_seq;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, nint_question_end(BEGUN_SEQ + cases[i].since_bytes,
-							    BEGUN_SEQ, 4000, &end_seq),
-				    cases[i].want, "%s", cases[i].what);
-		KUNIT_EXPECT_EQ_MSG(test, end_seq, BEGUN_SEQ + cases[i].want_bytes, "%s",
-				    cases[i].what);
-	}
-}
-
 static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
 	KUNIT_CASE(near_test),
@@ -833,7 +716,6 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(queue_test),
 	KUNIT_CASE(underway_test),
 	KUNIT_CASE(times_test),
-	KUNIT_CASE(met_test),
 	KUNIT_CASE(slots_test),
 	KUNIT_CASE(option_test),
 	KUNIT_CASE(option_noise_test),
@@ -847,8 +729,6 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(clock_test),
 	KUNIT_CASE(scale_test),
-	KUNIT_CASE(question_test),
-	KUNIT_CASE(question_end_test),
 	{}
 };
 

@@ -11,7 +11,21 @@
 #include <hopcc/flow/int_flow.h>
 #include <hopcc/lib/hpcc.h>
 
-#include "int_question.h"
+/**
+ * struct nint_control - a control packet (probe or answer)
+ * @msg: the message
+ * @hdr: the header, validated
+ * @room: memory for @hdr and its records
+ * @terms: parameters in a probe
+ */
+struct nint_control {
+	struct int_msg msg;
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES];
+	};
+	struct int_terms terms;
+};
 
 /**
  * nint_control_has_magic() - check if a payload may be a message

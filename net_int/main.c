@@ -8,9 +8,8 @@
  *	        | tcp_hpccpp: nint_flow_ask(), nint_flow_take()     |
  *	        +-------------------------------------------------+
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
- *	 input.c, control.c  --------+            +-> output.c: handshake, inband
+ *	 input.c, control.c  --------+            +-> output.c: negotiation, inband
  *	   answer.c: back it goes                     probe.c: a probe beside the data
- *	   ask.c: a connection that is established negotiates, by a question beside the data
  *
  * It negotiates for sockets whose congestion control net.hopcc.int_cc names, and answers peers that
  * negotiate. A malformed header, or one that was not negotiated, is left unchanged to the stack,
@@ -58,10 +57,14 @@ const struct hop_carrier_kind nint_carrier_kind = {
 	.counts = INT_COUNTS,
 	.supported = INT_COUNT_SUPPORTED,
 	.unsupported = INT_COUNT_UNSUPPORTED,
-	.reset = INT_COUNT_RESET,
 	.avoided = INT_COUNT_AVOIDED,
 	.no_flow = INT_COUNT_IN_NO_FLOW,
 	.icmp_refused = INT_COUNT_ICMP_REFUSED,
+	.in_handshake = INT_COUNT_IN_HANDSHAKE,
+	.out_handshake = INT_COUNT_OUT_HANDSHAKE,
+	.bad_sum = INT_COUNT_IN_BAD_SUM,
+	.no_room = INT_COUNT_NO_ROOM,
+	.no_memory = INT_COUNT_NO_MEMORY,
 	.trace = trace_int_discover,
 };
 

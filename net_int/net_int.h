@@ -59,25 +59,24 @@ enum nint_reverse {
 /*
  * The counters of a network namespace, and their names
  *
- * INT_COUNT_IN_HANDSHAKE: SYNs and SYN-ACKs received with a header, questions and their answers
+ * INT_COUNT_IN_HANDSHAKE: packets received with the option that negotiates
  * INT_COUNT_IN_DATA: headers removed from received data
- * INT_COUNT_IN_LATE: subset of these two: packets that arrived in fragments
+ * INT_COUNT_IN_LATE: subset of these: packets that arrived in fragments
  * INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
  * INT_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
  *	packet below them
  * INT_COUNT_IN_PROBE: probes received
  * INT_COUNT_IN_ANSWER: answer packets received
  * INT_COUNT_IN_OPTION: answers received in ACKs
- * INT_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers (removed and not used) and
- *	control packets for connections that have not negotiated telemetry; questions and their
- *	answers (left to TCP) that are not old segments of an established connection; dropped:
- *	SYN-ACKs with a header that answer no SYN of ours, and resets with a header
+ * INT_COUNT_IN_NO_FLOW: options that negotiate without effect: a SYN for which no flow is created,
+ *	a SYN-ACK that answers no SYN of ours, an ACK outside of the windows; headers (removed and
+ *	not used) and control packets for connections that have not negotiated telemetry; dropped:
+ *	resets with a header
  * INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum
  * INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
  *	from a sender that has not read our cookie
  * INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
- * INT_COUNT_IN_OLD: answers that were reordered or replayed; questions (left to TCP) after the
- *	first HOP_LATE_ASKS of a connection
+ * INT_COUNT_IN_OLD: answers that were reordered or replayed
  * INT_COUNT_IN_FORGED: answers to packets that were never sent
  * INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
  * INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
@@ -102,7 +101,7 @@ enum nint_reverse {
  * INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
  * INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * INT_COUNT_BAD_NEXT: headers that are not followed by TCP
- * INT_COUNT_OUT_HANDSHAKE: SYNs and SYN-ACKs sent with a header, questions and their answers
+ * INT_COUNT_OUT_HANDSHAKE: packets sent with the option that negotiates
  * INT_COUNT_OUT_DATA: headers added to data
  * INT_COUNT_OUT_GSO: GSO packets that contained a part of INT_COUNT_OUT_DATA
  * INT_COUNT_OUT_PROBE: probes sent
@@ -121,9 +120,7 @@ enum nint_reverse {
  * INT_COUNT_SUPPORTED: connections whose peer supports telemetry
  * INT_COUNT_UNSUPPORTED: connections whose peer turned out not to support telemetry
  * INT_COUNT_GIVEN_UP: subset of INT_COUNT_UNSUPPORTED: answers stopped
- * INT_COUNT_RESET: subset of INT_COUNT_UNSUPPORTED: the peer reset a connection that had
- *	negotiated telemetry
- * INT_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
+ * INT_COUNT_AVOIDED: connections that do not ask by ACKs, since the peer did not answer others
  */
 #define INT_COUNT_LIST(count)						\
 	count(INT_COUNT_IN_HANDSHAKE, "in_handshake")			\
@@ -206,7 +203,6 @@ enum nint_reverse {
 	count(INT_COUNT_SUPPORTED, "peer_supported")			\
 	count(INT_COUNT_UNSUPPORTED, "peer_unsupported")		\
 	count(INT_COUNT_GIVEN_UP, "peer_given_up")			\
-	count(INT_COUNT_RESET, "peer_reset")				\
 	count(INT_COUNT_AVOIDED, "peer_avoided")			\
 	count(INT_COUNT_GUARDED, "path_guarded")
 
@@ -305,8 +301,10 @@ struct nint_net {
  * @slots: number of slots for records
  * @format: enum nint_format, as it was when @sk started to use telemetry
  * @stopped: the flow is about to be freed, and must not get @foreign any more
- * @probes_only: a question has negotiated, so the path may not pass our headers
- * @questions: number of questions received
+ * @probes_only: the path does not pass our headers
+ * @proved: the path has passed our header in front of TCP; until then probes collect
+ * @proof_id: ID of the latest pure ACK with such a header
+ * @proof: pure ACKs with such a header; under the socket lock
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
  * @answer_slots: number of slots in the header of @answer
  * @answer_records: number of records in them
@@ -314,8 +312,6 @@ struct nint_net {
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @summary_due: @summary waits for an ACK
  * @acks_now: the latest packet that collects records has requested ACKs without delay
- * @met: what our SYN or SYN-ACK encountered on its path, as reported by the peer
- * @peer_met: what the peer's SYN or SYN-ACK encountered on its path, to be reported
  * @syn_sent_ns: time at which our SYN was sent, by tcp_clock_ns(); 0: we sent none
  * @terms_ns: time at which the parameters were sent last, the lower 32 bits
  * @pending_ns: time since which a summary has been waiting, the lower 32 bits
@@ -343,7 +339,9 @@ struct int_flow {
 	u8 format;
 	bool stopped;
 	bool probes_only;
-	u8 questions;
+	bool proved;
+	u32 proof_id;
+	struct hop_late proof;
 	u8 hops;
 	u8 answer_slots;
 	u8 answer_records;
@@ -351,8 +349,6 @@ struct int_flow {
 	bool terms_reported;
 	bool summary_due;
 	bool acks_now;
-	struct nint_met met;
-	struct nint_met peer_met;
 	u64 syn_sent_ns;
 	u32 terms_ns;
 	u32 pending_ns;
@@ -438,12 +434,6 @@ void nint_knobs_default(struct nint_net *in);
 int nint_flow_join(struct sock *sk);
 void nint_flow_leave(struct sock *sk);
 
-/* ask.c */
-bool nint_should_ask(struct hop_flow *flow, const struct sk_buff *skb, const struct sock *sk,
-		     u32 *end_seq);
-bool nint_ask_input(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
-		    unsigned int payload_bytes, const struct nint_control *ctl);
-
 /* hook.c */
 int nint_hook(void *state);
 void nint_unhook(struct net *net);
@@ -492,6 +482,12 @@ int nint_layout_init(void);
 void nint_layout_exit(void);
 void nint_layout_free(struct nint_net *in);
 
+/* Return: true if data carries headers. */
+static inline bool nint_is_inband(const struct int_flow *f)
+{
+	return f->forward == INT_FORWARD_INBAND && READ_ONCE(f->proved);
+}
+
 /* Room of our own header in data. */
 static inline unsigned int nint_inband_bytes(unsigned int slots)
 {
@@ -527,8 +523,6 @@ u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
 void nint_starters_free(struct nint_net *in);
 
 /* answer.c */
-void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key,
-		      const struct nint_control *ctl, enum nint_count as);
 void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		 const struct nint_arrival *arrival);
 
@@ -536,9 +530,6 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
 void nint_give_up(struct nint_net *in, struct hop_flow *flow);
-void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		   struct sock *sk, struct hop_flow *flow, u32 end_seq,
-		   const struct nf_hook_state *state);
 
 /* option.c */
 void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
@@ -552,6 +543,7 @@ u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out
 
 /* output.c */
 extern const struct hop_handshake_ops nint_handshake_ops;
+void nint_leave_data(struct int_flow *f);
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

@@ -4,89 +4,34 @@
  * hop, in pure ACKs with room for it. TCP ignores it.
  */
 #include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_option.h>
 #include <hopcc/lib/hop_peek.h>
-#include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
-#include "segment.h"
-
-#define TCP_HEADER_MAX_BYTES 60
-
-/* Updates IP's length, and TCP's header and checksum, after the header was enlarged. */
-static void nint_write_headers(struct sk_buff *skb, struct tcphdr *th)
-{
-	th->doff += INT_OPT_BYTES / 4;
-	if (skb->protocol == htons(ETH_P_IP)) {
-		struct iphdr *iph = ip_hdr(skb);
-
-		iph->tot_len = htons(skb->len);
-		ip_send_check(iph);
-		nint_control_csum_v4(skb, iph->saddr, iph->daddr);
-#if IS_ENABLED(CONFIG_IPV6)
-	} else {
-		struct ipv6hdr *ip6h = ipv6_hdr(skb);
-
-		ip6h->payload_len = htons(skb->len - sizeof(*ip6h));
-		nint_control_csum_v6(skb, &ip6h->saddr, &ip6h->daddr);
-#endif
-	}
-	skb->ip_summed = CHECKSUM_NONE;
-}
-
-/* Moves the IP and TCP headers towards the head; the option follows them. */
-static void nint_option_append(struct sk_buff *skb, unsigned int headers_bytes,
-			       const struct nint_summary *s)
-{
-	skb_push(skb, INT_OPT_BYTES);
-	memmove(skb->data, skb->data + INT_OPT_BYTES, headers_bytes);
-	nint_opt_write((struct nint_opt *)(skb->data + headers_bytes), s);
-	skb_reset_network_header(skb);
-	skb->transport_header -= INT_OPT_BYTES;
-	nint_write_headers(skb, tcp_hdr(skb));
-}
-
-/* With a routing header, TCP's checksum covers an address that is not in the IP header. */
-static bool nint_has_extensions(const struct sk_buff *skb, const struct hop_segment *seg)
-{
-	return skb->protocol == htons(ETH_P_IPV6) &&
-	       seg->place.offset_bytes != sizeof(struct ipv6hdr);
-}
 
 /* A pure ACK of any socket may carry a pending answer. */
 void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 			struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
-	unsigned int tcp_bytes = skb->len - seg->place.offset_bytes;
-	struct nint_summary summary;
-	bool summary_due;
+	enum nint_count count = INT_COUNT_OUT_OPTION;
+	struct nint_opt opt;
+	int err;
 
 	if (!READ_ONCE(f->summary_due) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
 		return;
-	if (tcp_bytes + INT_OPT_BYTES > TCP_HEADER_MAX_BYTES || nint_has_extensions(skb, seg) ||
-	    skb->len + INT_OPT_BYTES > dst_mtu(skb_dst(skb))) {
-		nint_count(in, INT_COUNT_NO_ROOM);
-		return;
-	}
-	if (skb_linearize(skb) || skb_cow_head(skb, INT_OPT_BYTES)) {
-		nint_count(in, INT_COUNT_NO_MEMORY);
-		return;
-	}
-	if (nint_opt_is_signed(skb->data + seg->place.offset_bytes + sizeof(struct tcphdr),
-			       tcp_bytes - sizeof(struct tcphdr))) {
-		nint_count(in, INT_COUNT_NO_ROOM);
-		return;
-	}
 	spin_lock_bh(&f->lock);
-	summary_due = f->summary_due;
-	summary = f->summary;
-	WRITE_ONCE(f->summary_due, false);
+	if (f->summary_due) {
+		nint_opt_write(&opt, &f->summary);
+		err = hop_option_append(skb, seg->place.offset_bytes, &opt, INT_OPT_BYTES);
+		if (err)
+			count = err == -ENOSPC ? INT_COUNT_NO_ROOM : INT_COUNT_NO_MEMORY;
+		/* If there is no room, the next packet is tried. */
+		WRITE_ONCE(f->summary_due, err);
+		nint_count(in, count);
+	}
 	spin_unlock_bh(&f->lock);
-	if (!summary_due)
-		return;
-	nint_option_append(skb, skb->len, &summary);
-	nint_count(in, INT_COUNT_OUT_OPTION);
 }
 
 static void nint_take_summary(struct nint_net *in, struct hop_flow *flow,

@@ -5,6 +5,8 @@
  * would miss TCP below a header, probes collect, which are TCP: see nint_is_hidden().
  */
 #include <net/dst.h>
+#include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
 #include <hopcc/lib/hop_names.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
@@ -48,42 +50,34 @@ static void nint_write_shim(struct int_hdr *h, enum int_type type, u8 flags, uns
 	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
 }
 
-/* The header of a SYN-ACK also reports hops and queues of the SYN's path. */
-static void nint_send_handshake(struct nint_net *in, struct sk_buff *skb,
-				const struct hop_segment *seg,
-				struct hop_flow *flow)
-{
-	const struct int_flow *f = hop_flow_state(flow);
-	const unsigned int slots = READ_ONCE(in->slots);
-	struct int_hdr *h = nint_output_insert(skb, seg, int_hdr_bytes(slots) + INT_TAIL_BYTES);
-
-	if (!h)
-		return;
-	nint_write_shim(h, INT_TYPE_HANDSHAKE, 0, slots, f->cookie >> 32, f->cookie);
-	/* A receiver that reports only ratios must not reveal hops and queues. */
-	if (seg->ack && !READ_ONCE(in->anonymous))
-		nint_report_syn(h, &f->peer_met);
-	nint_count(in, INT_COUNT_OUT_HANDSHAKE);
-	trace_int_header_out(&flow->key, h, 0, 0);
-}
-
 /* Return: true if net.hopcc.int_cc names the socket's congestion control. */
 static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
 }
 
-static bool nint_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
+static u64 nint_cookie_of(const struct hop_flow *flow)
 {
-	return nint_is_hidden(skb, seg->state);
+	return ((const struct int_flow *)flow->state)->cookie;
+}
+
+/* Only once: an ACK that asks does not prove that its sender is the peer. */
+static void nint_learn(struct hop_flow *flow, const struct hop_option *o)
+{
+	struct int_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	if (!f->peer_cookie)
+		WRITE_ONCE(f->peer_cookie, be64_to_cpu(o->cookie));
+	spin_unlock_bh(&f->lock);
 }
 
 const struct hop_handshake_ops nint_handshake_ops = {
 	.kind = &nint_flow_kind,
-	/* 125 ms */
-	.wait_shift = 3,
 	.asks = nint_is_asking,
-	.is_hidden = nint_hides_handshake,
+	.bit = HOP_OPTION_INT,
+	.cookie = nint_cookie_of,
+	.learn = nint_learn,
 };
 
 /* For GSO packets see gso.c. */
@@ -125,7 +119,7 @@ static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, con
 
 	spin_lock_bh(&f->lock);
 	small = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
-	turn = f->forward == INT_FORWARD_INBAND && f->asked &&
+	turn = nint_is_inband(f) && f->asked &&
 	       (++f->skipped >= READ_ONCE(in->every) || small) &&
 	       !(seldom && nint_is_underway(&f->asker, tp->snd_una));
 	if (turn) {
@@ -158,7 +152,7 @@ static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 }
 
 /* Lets probes collect for the rest of the connection. */
-static void nint_leave_data(struct int_flow *f)
+void nint_leave_data(struct int_flow *f)
 {
 	spin_lock_bh(&f->lock);
 	f->probes_only = true;
@@ -166,22 +160,14 @@ static void nint_leave_data(struct int_flow *f)
 	spin_unlock_bh(&f->lock);
 }
 
-static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
-			       const struct hop_segment *seg,
-			       const struct sock *sk, struct hop_flow *flow)
+static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
+			       const struct hop_segment *seg, const struct hop_flow *flow,
+			       const struct inband *i)
 {
-	struct int_flow *f = hop_flow_state(flow);
-	unsigned int bytes;
+	const struct int_flow *f = (const struct int_flow *)flow->state;
+	const unsigned int bytes = nint_inband_bytes(i->slots);
 	struct int_hdr *h;
-	struct inband i;
 
-	if (nint_is_hidden(skb, seg->state)) {
-		nint_leave_data(f);
-		return;
-	}
-	if (!nint_begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
-		return;
-	bytes = nint_inband_bytes(i.slots);
 	/* Counted as sent all the same: a flow that can never collect must also give up. */
 	if (!hop_output_has_room(skb, seg->payload_bytes, bytes)) {
 		nint_count(in, INT_COUNT_NO_ROOM);
@@ -190,9 +176,62 @@ static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 	h = nint_output_insert(skb, seg, bytes);
 	if (!h)
 		return;
-	nint_write_shim(h, INT_TYPE_DATA, i.flags, i.slots, i.id, READ_ONCE(f->peer_cookie));
-	trace_int_header_out(&flow->key, h, i.id, 0);
+	nint_write_shim(h, INT_TYPE_DATA, i->flags, i->slots, i->id, READ_ONCE(f->peer_cookie));
+	trace_int_header_out(&flow->key, h, i->id, 0);
 	nint_count_data(in, skb);
+}
+
+static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
+			       const struct hop_segment *seg,
+			       const struct sock *sk, struct hop_flow *flow)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	struct inband i;
+
+	if (nint_is_hidden(skb, seg->state))
+		nint_leave_data(f);
+	else if (nint_begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
+		nint_insert_inband(in, skb, seg, flow, &i);
+}
+
+/*
+ * NAT and filters that pass TCP may drop our protocol. So a pure ACK has the first header, whose
+ * loss costs nothing; its answer shows that data may have one.
+ */
+static void nint_output_proof(struct nint_net *in, struct sk_buff *skb,
+			      const struct hop_segment *seg, const struct sock *sk,
+			      struct hop_flow *flow)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	struct inband i;
+
+	if (nint_is_hidden(skb, seg->state)) {
+		nint_leave_data(f);
+		return;
+	}
+	spin_lock_bh(&f->lock);
+	i = (struct inband) {
+		.id = nint_leaves(&f->asker, ktime_get_ns(),
+				  nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
+				  f->asker.left_seq),
+		.slots = f->slots,
+	};
+	f->proof_id = i.id;
+	spin_unlock_bh(&f->lock);
+	nint_insert_inband(in, skb, seg, flow, &i);
+}
+
+static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_segment *seg, const struct sock *sk,
+			    struct hop_flow *flow)
+{
+	if (hop_negotiate_ack(&nint_handshake_ops, skb, seg, flow))
+		return;
+	if (READ_ONCE(flow->flags) & BIT(HOP_FLOW_PROVES) && !hop_segment_tcp(skb, seg)->fin &&
+	    test_and_clear_bit(HOP_FLOW_PROVES, &flow->flags))
+		nint_output_proof(in, skb, seg, sk, flow);
+	else
+		nint_option_insert(in, skb, seg, flow);
 }
 
 /*
@@ -207,7 +246,7 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 	struct int_flow *f = hop_flow_state(flow);
 
 	/* The path may have changed to one that drops our headers. */
-	if (f->forward == INT_FORWARD_INBAND) {
+	if (nint_is_inband(f)) {
 		if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
 			hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 		if (nint_is_given_up(f, sk))
@@ -216,7 +255,7 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_probe(in, skb, seg, sk, flow, state);
-	if (f->forward == INT_FORWARD_INBAND)
+	if (nint_is_inband(f))
 		nint_output_inband(in, skb, seg, sk, flow);
 }
 
@@ -227,7 +266,6 @@ static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 	const struct int_flow *f;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
-	u32 end_seq;
 
 	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
 	flow = hop_flow_find(&key);
@@ -237,33 +275,22 @@ static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 	 * A full socket sends, so its congestion control, if it uses telemetry, has negotiated
 	 * before.
 	 */
-	if (hop_flow_settle(flow))
-		hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_negotiate_settle(flow);
 	f = hop_flow_state(flow);
 	if (!seg->payload_bytes)
-		nint_option_insert(in, skb, seg, flow);
+		nint_output_ack(in, skb, seg, sk, flow);
 	else if (READ_ONCE(f->sk) == sk)
 		nint_output_data(in, skb, seg, sk, flow, state);
-	else if (nint_should_ask(flow, skb, sk, &end_seq))
-		nint_question(in, skb, seg, sk, flow, end_seq, state);
 }
 
-static void nint_output_handshake(struct nint_net *in, struct sk_buff *skb,
-				  const struct hop_segment *seg)
+static void nint_output_handshake(struct sk_buff *skb, const struct hop_segment *seg)
 {
-	struct hop_flow *flow;
-
-	/* Neither end may expect headers that hop_shim_insert() would refuse. */
-	if (hop_shim_is_rewritten(skb))
-		return;
-	flow = hop_output_handshake(&nint_handshake_ops, skb, seg);
-	if (!flow)
-		return;
 	/* The time that TCP measures the SYN's RTT from, in ns. */
-	if (!seg->ack)
-		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns,
-			   skb->skb_mstamp_ns);
-	nint_send_handshake(in, skb, seg, flow);
+	const u64 sent_ns = skb->skb_mstamp_ns;
+	struct hop_flow *flow = hop_negotiate_handshake(&nint_handshake_ops, skb, seg);
+
+	if (flow && !seg->ack)
+		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns, sent_ns);
 }
 
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
@@ -274,7 +301,7 @@ unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (!READ_ONCE(in->on) || !seg->tcp || seg->rst || nint_is_transport_ipsec(skb))
 		return NF_ACCEPT;
 	if (seg->syn)
-		nint_output_handshake(in, skb, seg);
+		nint_output_handshake(skb, seg);
 	else if (hop_output_is_tcp(skb->sk))
 		nint_output_established(in, skb, seg, skb->sk, state);
 	return NF_ACCEPT;

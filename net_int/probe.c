@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probes, sections 6.2.1 and 7.2, and questions, which have the form of a probe. A probe is built
- * from a data packet that is being sent, since it must use the same path and queue. It is sent
- * directly in front of that packet, from this hook on, so it does not come back here.
+ * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
+ * must use the same path and queue. It is sent directly in front of that packet, from this hook on,
+ * so it does not come back here.
  */
 #include <net/dst.h>
 #include <net/tcp.h>
@@ -91,7 +91,6 @@ static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow
 		.t_ns = htonl(ask->t_ns),
 		.wnd = htonl(wnd_bytes),
 		.kind = htons(ask->kind),
-		.flows = htons(nint_queues_to_report(&f->peer_met)),
 		.tag_hi = htonl(f->asker.rtt_ns),
 	};
 	ctl->terms = (struct int_terms) {
@@ -128,7 +127,7 @@ static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 tim
 	lockdep_assert_held(&f->lock);
 	if (!f->asked)
 		return INT_TURN_WAIT;
-	if (f->forward != INT_FORWARD_INBAND)
+	if (!nint_is_inband(f))
 		return nint_probe_turn_of(f, now_ns, timeout_ns, seq, tp);
 	if (f->ask.kind == INT_ANSWER_RECORDS && f->terms_reported)
 		return INT_TURN_WAIT;
@@ -173,7 +172,7 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	spin_lock_bh(&f->lock);
 	timeout_ns = nint_timeout_ns(f->ask.t_ns, srtt_us);
 	turn = nint_turn_of(f, now_ns, timeout_ns, seq, tcp_sk(sk));
-	if (turn == INT_TURN_SEND && f->forward != INT_FORWARD_INBAND &&
+	if (turn == INT_TURN_SEND && !nint_is_inband(f) &&
 	    nint_passes(&f->asker, now_ns, seq, nint_is_followed(f, skb, seg)))
 		turn = INT_TURN_WAIT;
 	if (turn != INT_TURN_SEND)
@@ -204,13 +203,10 @@ static u32 nint_seq_behind(const struct tcphdr *th, const struct hop_segment *se
 	return ntohl(th->seq) + seg->payload_bytes;
 }
 
-/*
- * Sends a probe in front of @skb. @una: the sequence number behind it. Return: false if there is no
- * memory.
- */
+/* Sends a probe in front of @skb. Return: false if there is no memory. */
 static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
 			    const struct hop_segment *seg, struct sock *sk, enum nint_format format,
-			    u32 una, const struct nf_hook_state *state)
+			    const struct nf_hook_state *state)
 {
 	const unsigned int slots = int_slots(&ctl->hdr);
 	unsigned int growth_bytes, headroom_bytes;
@@ -219,7 +215,7 @@ static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
 	headroom_bytes = seg->place.offset_bytes +
 			 nint_wrap_bytes(format, slots, &growth_bytes);
 	probe = nint_control_alloc(hop_segment_tcp(skb, seg),
-				   una - nint_wrap_tcp_bytes(format, slots),
+				   tcp_sk(sk)->snd_una - nint_wrap_tcp_bytes(format, slots),
 				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
 	if (!probe)
 		return false;
@@ -254,33 +250,7 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	/* A retransmission is behind SND.NXT. */
 	seq = after(tp->snd_nxt, nint_seq_behind(th, seg)) ? tp->snd_nxt : nint_seq_behind(th, seg);
 	ctl.msg.seq = htonl(seq);
-	/* A receiver that reports only ratios must not reveal queues. */
-	if (READ_ONCE(in->anonymous))
-		ctl.msg.flows = 0;
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, format, tp->snd_una, state) ?
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, format, state) ?
 		       INT_COUNT_OUT_PROBE : INT_COUNT_NO_MEMORY);
-}
-
-/*
- * The socket's congestion control waits for an answer, and is locked because it is sending.
- * @end_seq: the sequence number behind the question.
- */
-void nint_question(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		   struct sock *sk, struct hop_flow *flow, u32 end_seq,
-		   const struct nf_hook_state *state)
-{
-	const unsigned int slots = READ_ONCE(in->slots);
-	const struct int_flow *f = hop_flow_state(flow);
-	struct nint_control ctl;
-
-	if (!nint_has_room(skb, seg, NINT_FORMAT_HOPCC, slots,
-			   INT_MSG_BYTES + int_hdr_bytes(slots) + INT_TERMS_BYTES)) {
-		nint_count(in, INT_COUNT_NO_ROOM);
-		return;
-	}
-	nint_control_write_question(&ctl, f->cookie, slots);
-	trace_int_header_out(&flow->key, &ctl.hdr, 0, 0);
-	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, NINT_FORMAT_HOPCC, end_seq, state) ?
-		       INT_COUNT_OUT_HANDSHAKE : INT_COUNT_NO_MEMORY);
 }

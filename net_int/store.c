@@ -15,7 +15,7 @@ static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
 	if (a->hops <= slots || !f->slots)
 		return false;
 	f->hops = a->hops;
-	if (f->forward == INT_FORWARD_PROBE)
+	if (!nint_is_inband(f))
 		f->slots = nint_slots_for(f->slots, f->hops);
 	return true;
 }
@@ -24,13 +24,14 @@ static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
  * Stores the answer; an empty answer does not replace one that was not taken yet. Context: f->lock
  * is held.
  */
-static void nint_keep_answer(struct int_flow *f, const struct int_answer *a)
+static void nint_keep_answer(struct int_flow *f, u32 id, const struct int_answer *a)
 {
 	lockdep_assert_held(&f->lock);
 	if (f->answers != READ_ONCE(f->taken) && nint_answer_is_empty(a))
 		return;
 	write_seqcount_begin(&f->answer_changes);
 	f->answer = *a;
+	f->answer.rtt_ns = nint_rtt_ns(&f->asker, id);
 	f->answer_slots = min(int_slots(&a->hdr), INT_SLOTS_MAX);
 	f->answer_records = min_t(unsigned int, int_hops(&a->hdr), f->answer_slots);
 	/* nint_flow_take() reads the count without the seqcount. */
@@ -53,8 +54,10 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	}
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
+		if (id == f->proof_id && f->proof.asks)
+			WRITE_ONCE(f->proved, true);
 		lacks_records = nint_is_short(f, a);
-		nint_keep_answer(f, a);
+		nint_keep_answer(f, id, a);
 	}
 	spin_unlock_bh(&f->lock);
 	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :

@@ -55,6 +55,8 @@
 #define HPCCPP_MOVE_ROUNDS	4
 /* A port without overload is at eta, and at times slightly below it. */
 #define HPCCPP_MOVE_OF_ETA	9U	/* in tenths */
+/* Time for which the path of a flow that has ended is remembered. */
+#define HPCCPP_KNOWN_NS		(60 * (u64)NSEC_PER_SEC)
 /* Consecutive tries that lead to the same path; there may be no other. */
 #define HPCCPP_MOVE_TRIES	8
 
@@ -92,9 +94,9 @@ u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns)
 	return least_ns + NSEC_PER_USEC;
 }
 
-void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 queues_ns)
+static void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 queues_ns)
 {
-	*l = (struct hpccpp_least){};
+	*l = (struct hpccpp_least){ .known = true };
 	if (queues_ns <= rtt_ns >> HPCCPP_LEAST_QUEUES_SHIFT)
 		return;
 	if (queues_ns >= HPCC_QUEUE_LONG_NS) {
@@ -107,17 +109,19 @@ void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 queues_ns)
 			  rtt_ns >> HPCCPP_LEAST_T_SHIFT, HPCC_T_MAX_NS);
 }
 
-bool hpccpp_update_least(struct hpccpp_least *l, u64 rtt_ns, const struct int_answer *a)
+bool hpccpp_update_least(struct hpccpp_least *l, const struct int_answer *a)
 {
 	u64 queues_ns = 0;
 
+	if (!a->rtt_ns || (l->known && !l->queues_ns))
+		return false;
 	if (a->kind == INT_ANSWER_RECORDS)
 		queues_ns = hpcc_queues_ns(&a->hdr);
 	else if (a->kind == INT_ANSWER_SUMMARY)
 		queues_ns = hpcc_queue_ns(&a->record);
-	if (queues_ns >= l->queues_ns)
+	if (l->known && queues_ns >= l->queues_ns)
 		return false;
-	hpccpp_start_least(l, rtt_ns, queues_ns);
+	hpccpp_start_least(l, a->rtt_ns, queues_ns);
 	return true;
 }
 
@@ -264,10 +268,30 @@ u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes)
 		       HOP_BURST_MAX_PKTS);
 }
 
+void hpccpp_remember(struct hpccpp_start *s, u32 peer, u64 now_ns, u64 path_bytes_ps, u32 t_ns)
+{
+	if (s->peer != peer)
+		*s = (struct hpccpp_start){ .peer = peer };
+	s->path_bytes_ps = path_bytes_ps;
+	s->t_ns = t_ns;
+	s->ended_ns = now_ns;
+}
+
+u64 hpccpp_recall(const struct hpccpp_start *s, u32 peer, u64 now_ns, struct hpccpp_least *l)
+{
+	if (s->peer != peer || now_ns - s->ended_ns > HPCCPP_KNOWN_NS || !s->path_bytes_ps)
+		return 0;
+	l->t_ns = s->t_ns;
+	l->queues_ns = U32_MAX;
+	return s->path_bytes_ps;
+}
+
 u32 hpccpp_join_start(struct hpccpp_start *s, u32 peer, u32 t_ns, u64 now_ns)
 {
-	if (s->peer != peer || now_ns - s->last_ns > t_ns)
+	if (s->peer != peer)
 		*s = (struct hpccpp_start){ .peer = peer };
+	if (now_ns - s->last_ns > t_ns)
+		s->flows = 0;
 	s->last_ns = now_ns;
 	s->flows += s->flows < U32_MAX;
 	return s->flows;

@@ -84,40 +84,33 @@ u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns);
 
 /**
  * struct hpccpp_least - the shortest queues on the path of any packet of a connection
+ * @known: an answer was received
  * @queues_ns: sum over all ports of the path, as they report them; 0: almost none, or not known:
  *	then T is the minimum RTT
- * @t_ns: minimum RTT when they were reported, minus @queues_ns
+ * @t_ns: RTT of the packet that met them, minus @queues_ns
  *
- * A new connection has measured one RTT, that of its SYN, which includes the queue of any port that
+ * The minimum RTT of a new connection is that of its SYN, which includes the queue of any port that
  * others fill. A record has the queue that a packet left behind, not the one in which it waited. If
  * a queue grows the first is longer, so the difference may be too small for T, and it is bounded.
  * The error is smaller with a shorter queue: the estimate is replaced once a shorter one is
  * reported.
  */
 struct hpccpp_least {
+	bool known;
 	u32 queues_ns;
 	u32 t_ns;
 };
 
 /**
- * hpccpp_start_least() - initialise for a new connection
- * @l: result
- * @rtt_ns: RTT of its SYN
- * @queues_ns: queues on the SYN's path; 0: none, or not known
- */
-void hpccpp_start_least(struct hpccpp_least *l, u64 rtt_ns, u64 queues_ns);
-
-/**
  * hpccpp_update_least() - update for an answer
- * @l: is updated
- * @rtt_ns: minimum RTT
+ * @l: is updated; zero at first
  * @a: the answer
  *
  * The receiver's window and ratio report no queues: from then on T is the minimum RTT.
  *
  * Return: true if @l has changed.
  */
-bool hpccpp_update_least(struct hpccpp_least *l, u64 rtt_ns, const struct int_answer *a);
+bool hpccpp_update_least(struct hpccpp_least *l, const struct int_answer *a);
 
 /**
  * hpccpp_least_t_ns() - compute T
@@ -313,16 +306,46 @@ static inline enum hop_path hpccpp_path(const struct hpcc_vars *v, const struct 
 }
 
 /**
- * struct hpccpp_start - flows that started to a peer; protected by a lock of the netns
+ * struct hpccpp_start - flows to a peer; protected by a lock of the netns
  * @peer: hash of the peer's address
  * @flows: number of flows that started, each within T of the previous one
  * @last_ns: time of the last start
+ * @t_ns: T of a flow that has ended
+ * @path_bytes_ps: rate of the slowest port on its path; 0: not known
+ * @ended_ns: time of its end
  */
 struct hpccpp_start {
 	u32 peer;
 	u32 flows;
 	u64 last_ns;
+	u32 t_ns;
+	u64 path_bytes_ps;
+	u64 ended_ns;
 };
+
+/**
+ * hpccpp_remember() - remember the path of a flow that ends
+ * @s: flows to its peer, or to another peer that used the entry before
+ * @peer: hash of the peer's address
+ * @now_ns: current time
+ * @path_bytes_ps: rate of the slowest port
+ * @t_ns: T
+ */
+void hpccpp_remember(struct hpccpp_start *s, u32 peer, u64 now_ns, u64 path_bytes_ps, u32 t_ns);
+
+/**
+ * hpccpp_recall() - start with what was remembered
+ * @s: as for hpccpp_remember()
+ * @peer: hash of the peer's address
+ * @now_ns: current time
+ * @l: result: T is at most what it was, until an answer reports queues; unchanged if that is not
+ *	known
+ *
+ * The path may change, so it is forgotten after HPCCPP_KNOWN_NS.
+ *
+ * Return: rate of the slowest port; 0: not known.
+ */
+u64 hpccpp_recall(const struct hpccpp_start *s, u32 peer, u64 now_ns, struct hpccpp_least *l);
 
 /**
  * hpccpp_join_start() - count a flow that starts

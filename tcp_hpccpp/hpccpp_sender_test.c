@@ -550,45 +550,46 @@ static void bounds_test(struct kunit *test)
 }
 
 /*
- * A base RTT of 10 us: that of the SYN, and answers with the minimum RTT so far and the queues that
- * they report, in units of 40.96 ns.
+ * A base RTT of 10 us: the minimum RTT, and answers with the RTT of their packet and the queues
+ * that they report, in units of 40.96 ns.
  */
 static const struct least_case {
 	const char *what;
-	u32 syn_rtt_ns, syn_queues_ns;
+	u32 min_rtt_ns, known_ns;
 	struct {
 		enum int_answer_kind kind;
 		u32 rtt_ns, qlen_units;
 	} answer[3];
 	u32 want_start_ns, want_ns[3];
 } least_cases[] = {
-	{ "no queue: the least RTT", 11000, 0,
-	  { { INT_ANSWER_RECORDS, 10000, 500 }, { INT_ANSWER_RECORDS, 10000, 0 } },
-	  11000, { 10000, 10000 } },
-	{ "less than an eighth is left in", 11000, 1375, { }, 11000, { } },
-	{ "a standing queue", 40000, 30000,
+	{ "no answer: the minimum RTT", 11000, 0, { }, 11000, { } },
+	{ "no queue", 11000, 0,
+	  { { INT_ANSWER_RECORDS, 10500, 0 }, { INT_ANSWER_RECORDS, 40000, 500 } },
+	  11000, { 11000, 11000 } },
+	{ "less than an eighth is left in", 11000, 0, { { INT_ANSWER_RECORDS, 11000, 33 } },
+	  11000, { 11000 } },
+	{ "a standing queue", 40000, 0,
 	  { { INT_ANSWER_RECORDS, 40000, 733 }, { INT_ANSWER_SUMMARY, 30000, 489 } },
-	  10000, { 10000, 9971 } },
-	{ "it is gone with the answer", 40000, 30000,
-	  { { INT_ANSWER_RECORDS, 10000, 0 }, { INT_ANSWER_RECORDS, 10000, 5000 } },
-	  10000, { 10000, 10000 } },
-	{ "the RTT falls, and no answer says why", 60000, 40000,
-	  { { INT_ANSWER_RECORDS, 30000, 1000 }, { INT_ANSWER_RECORDS, 15000, 1000 } },
-	  20000, { 20000, 15000 } },
-	{ "a queue that grew: a quarter at least", 60000, 70000,
-	  { { INT_ANSWER_RECORDS, 40000, 732 }, { INT_ANSWER_RECORDS, 11000, 0 } },
-	  15000, { 10018, 11000 } },
-	{ "the receiver's law tells of none", 40000, 30000,
-	  { { INT_ANSWER_WINDOW, 40000, 0 }, { INT_ANSWER_WINDOW, 10000, 0 } },
-	  10000, { 40000, 10000 } },
-	{ "longer than all bounds", 4000000000U, 100000, { }, 1000000000, { } },
-	/* 4000 of 25.6 us; the first answer's queue is longer than a record can report as well. */
-	{ "queues longer than can be reported", 128000, HPCC_QUEUE_LONG_NS,
+	  40000, { 10000, 9971 } },
+	{ "a longer queue later", 40000, 0,
+	  { { INT_ANSWER_RECORDS, 40000, 733 }, { INT_ANSWER_RECORDS, 60000, 1000 } },
+	  40000, { 10000, 10000 } },
+	{ "it is gone with the second answer", 20000, 0,
+	  { { INT_ANSWER_RECORDS, 40000, 733 }, { INT_ANSWER_RECORDS, 10000, 0 } },
+	  20000, { 10000, 20000 } },
+	{ "a queue that grew: a quarter at least", 15000, 0,
+	  { { INT_ANSWER_RECORDS, 40000, 1700 } }, 15000, { 10000 } },
+	{ "an RTT that was not measured", 40000, 0,
+	  { { INT_ANSWER_RECORDS, 0, 733 } }, 40000, { 40000 } },
+	{ "longer than all bounds", 4000000000U, 0, { }, 1000000000, { } },
+	/* 4000 of 25.6 us */
+	{ "queues longer than can be reported", 128000, 0,
 	  { { INT_ANSWER_RECORDS, 128000, INT_QLEN_MAX }, { INT_ANSWER_SUMMARY, 20000, 244 } },
-	  4000, { 4000, 10006 } },
-	{ "the first answer's queue is", 128000, 50000,
-	  { { INT_ANSWER_SUMMARY, 128000, INT_QLEN_MAX }, { INT_ANSWER_RECORDS, 20000, 244 } },
-	  78000, { 78000, 10006 } },
+	  128000, { 4000, 10006 } },
+	{ "known from an earlier connection", 40000, 10000,
+	  { { INT_ANSWER_RECORDS, 41000, 733 }, { INT_ANSWER_RECORDS, 12000, 0 } },
+	  10000, { 10977, 40000 } },
+	{ "a shorter path than that one's", 9000, 10000, { }, 9000, { } },
 };
 
 static void least_test(struct kunit *test)
@@ -597,25 +598,50 @@ static void least_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(least_cases); i++) {
 		const struct least_case *c = &least_cases[i];
-		struct hpccpp_least l;
+		struct hpccpp_start s = {};
+		struct hpccpp_least l = {};
 
-		hpccpp_start_least(&l, c->syn_rtt_ns, c->syn_queues_ns);
-		KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->syn_rtt_ns), c->want_start_ns,
+		if (c->known_ns) {
+			hpccpp_remember(&s, 7, 1000, 125000000, c->known_ns);
+			KUNIT_EXPECT_EQ(test, hpccpp_recall(&s, 7, 2000, &l), 125000000ULL);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->min_rtt_ns), c->want_start_ns,
 				    "%s", c->what);
-		for (n = 0; n < ARRAY_SIZE(c->answer) && c->answer[n].rtt_ns; n++) {
+		for (n = 0; n < ARRAY_SIZE(c->answer) && c->want_ns[n]; n++) {
 			struct int_record r = { SPEED_100G, 0, 0, c->answer[n].qlen_units };
-			struct int_answer a = { .kind = c->answer[n].kind, .record = r };
+			struct int_answer a = { .kind = c->answer[n].kind, .record = r,
+						.rtt_ns = c->answer[n].rtt_ns };
 
 			if (a.kind == INT_ANSWER_RECORDS) {
 				int_write(&a.hdr, 0, INT_TYPE_ECHO, 0, 1);
 				a.hdr.path = cpu_to_be32(1 << 28 | 7 << 16);
 				a.hdr.record[0] = int_pack(&r);
 			}
-			hpccpp_update_least(&l, c->answer[n].rtt_ns, &a);
-			KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->answer[n].rtt_ns),
+			hpccpp_update_least(&l, &a);
+			KUNIT_EXPECT_EQ_MSG(test, hpccpp_least_t_ns(&l, c->min_rtt_ns),
 					    c->want_ns[n], "%s: answer %zu", c->what, n);
 		}
 	}
+}
+
+/* What is known of a path is another peer's, or is forgotten after a minute. */
+static void known_test(struct kunit *test)
+{
+	struct hpccpp_start s = {};
+	struct hpccpp_least l = {};
+
+	KUNIT_EXPECT_EQ(test, hpccpp_recall(&s, 0, 1000, &l), 0ULL);
+	hpccpp_join_start(&s, 7, T_NS, 1000);
+	KUNIT_EXPECT_EQ(test, hpccpp_recall(&s, 7, 1000, &l), 0ULL);
+	hpccpp_remember(&s, 7, 2000, 1250000, 30000);
+	KUNIT_EXPECT_EQ(test, hpccpp_recall(&s, 8, 3000, &l), 0ULL);
+	KUNIT_EXPECT_EQ(test, hpccpp_recall(&s, 7, 60000003000ULL, &l), 0ULL);
+	KUNIT_EXPECT_EQ(test, l.queues_ns, 0U);
+	KUNIT_EXPECT_EQ(test, hpccpp_recall(&s, 7, 60000002000ULL, &l), 1250000ULL);
+	KUNIT_EXPECT_EQ(test, l.t_ns, 30000U);
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_join_start(&s, 7, T_NS, 1500), 2U, "flows still count");
+	hpccpp_join_start(&s, 8, T_NS, 4000);
+	KUNIT_EXPECT_EQ_MSG(test, hpccpp_recall(&s, 7, 5000, &l), 0ULL, "replaced");
 }
 
 /* Clocks that are apart, wrap, and drift; a queue that comes and goes. */
@@ -1196,6 +1222,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(round_test),
 	KUNIT_CASE(bounds_test),
 	KUNIT_CASE(least_test),
+	KUNIT_CASE(known_test),
 	KUNIT_CASE(pace_test),
 	KUNIT_CASE(held_test),
 	KUNIT_CASE(back_test),

@@ -21,6 +21,12 @@
 /* Number of peers for which starting flows are counted; a newer peer may replace one. */
 #define HPCCPP_STARTS_BITS	6
 
+/* Limit of the initial window, RFC 6928's 14600 bytes with headers. */
+#define HPCCPP_FIRST_BYTES	15380U
+
+/* A queue of up to this part of T is almost none. */
+#define HPCCPP_OPENING_QUEUE	8
+
 /**
  * struct hpccpp_net - state of one network namespace
  * @sysctl: the sysctls
@@ -66,6 +72,9 @@ struct hpccpp_net {
  * @hops_max: the longest path of any answer so far
  * @rate_found: a loss has ended the search for a rate that nothing tells
  * @fresh: no data was sent yet
+ * @opening: no answer was received yet, and T is neither set nor known from an earlier connection
+ * @starts: which one it is of the flows that start to the peer at the same time, from 1
+ * @known_bytes_ps: rate of the slowest port on the path of an earlier connection; 0: not known
  * @held: hpccpp_is_held() when the socket was set
  * @hosts_limit: nothing limited the flow then but its hosts: see hop_burst_pkts()
  */
@@ -97,6 +106,9 @@ struct hpccpp_law {
 	u8 hops_max;
 	bool rate_found;
 	bool fresh;
+	bool opening;
+	u32 starts;
+	u64 known_bytes_ps;
 	bool held;
 	bool hosts_limit;
 };
@@ -166,28 +178,28 @@ static u32 hpccpp_t_ns(const struct sock *sk, const struct hpccpp_law *law)
 				  law->forward_ns, HPCC_T_MAX_NS);
 }
 
-/* If the line rate is not known, start with TCP's initial window. */
+/*
+ * If the line rate is not known, start with TCP's initial window, RFC 6928: of jumbo frames, fewer
+ * than TCP_INIT_CWND.
+ */
 static u64 hpccpp_first_bytes_ps(const struct sock *sk, u32 t_ns)
 {
-	u64 bytes = (u64)TCP_INIT_CWND * hop_wire_bytes(sk);
+	const u32 wire_bytes = hop_wire_bytes(sk);
+	u64 bytes = min(TCP_INIT_CWND * wire_bytes, max(2 * wire_bytes, HPCCPP_FIRST_BYTES));
 
 	return max_t(u64, div_u64(bytes * HPCCPP_NS_PER_S, t_ns), 1);
 }
 
 /*
- * The rate of the path's slowest port: from answers, before the first one from the SYN's records.
- * If these lack a port's rate, the first window is TCP's initial one.
+ * The rate of the path's slowest port: from answers, before the first one from an earlier
+ * connection. If there was none, T is the RTT of the SYN with all queues in it, and the first
+ * window is TCP's initial one.
  */
 static u64 hpccpp_port_bytes_ps(const struct sock *sk, const struct hpccpp_law *law, u32 t_ns)
 {
-	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-	struct int_syn syn;
-
 	if (law->path_bytes_ps)
 		return law->path_bytes_ps;
-	syn = nint_flow_syn(hs->flow);
-	return syn.is_unsure ? hpccpp_first_bytes_ps(sk, t_ns) :
-			       (u64)syn.mbit * HPCCPP_BYTES_PER_MBIT;
+	return law->opening ? hpccpp_first_bytes_ps(sk, t_ns) : law->known_bytes_ps;
 }
 
 /* T for the guard, rounded up. */
@@ -337,6 +349,41 @@ static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
 		nint_flow_ask_window(hs->flow, hpcc_wnd_bytes(&law->v), law->hosts_limit);
 }
 
+/* Context: hpccpp_start_lock held. Return: what is known of the peer. */
+static struct hpccpp_start *hpccpp_start_of(const struct hpccpp_law *law, u32 peer)
+{
+	lockdep_assert_held(&hpccpp_start_lock);
+	return &law->net->starts[hash_32(peer, HPCCPP_STARTS_BITS)];
+}
+
+/* Starts with what an earlier connection to the peer has learnt. */
+static void hpccpp_recall_path(const struct sock *sk, struct hpccpp_law *law)
+{
+	const u32 peer = hop_cc_peer_hash(sk);
+
+	spin_lock_bh(&hpccpp_start_lock);
+	law->known_bytes_ps = hpccpp_recall(hpccpp_start_of(law, peer), peer, ktime_get_ns(),
+					    &law->least);
+	spin_unlock_bh(&hpccpp_start_lock);
+	law->opening = !law->known_bytes_ps && !READ_ONCE(law->net->config.t_ns);
+}
+
+/*
+ * Lets later connections to the peer start with what this one has learnt, if it has seen the path
+ * almost without queues: then T has none.
+ */
+static void hpccpp_remember_path(const struct sock *sk, const struct hpccpp_law *law)
+{
+	const u32 peer = hop_cc_peer_hash(sk);
+
+	if (!law->path_bytes_ps || !law->least.known || law->least.queues_ns)
+		return;
+	spin_lock_bh(&hpccpp_start_lock);
+	hpccpp_remember(hpccpp_start_of(law, peer), peer, ktime_get_ns(), law->path_bytes_ps,
+			min_t(u64, hpccpp_min_rtt_ns(sk, law), HPCC_T_MAX_NS));
+	spin_unlock_bh(&hpccpp_start_lock);
+}
+
 /* Return: which one this is of the flows that start to the peer at the same time, from 1. */
 static u32 hpccpp_count_start(const struct sock *sk, const struct hpccpp_law *law)
 {
@@ -344,23 +391,9 @@ static u32 hpccpp_count_start(const struct sock *sk, const struct hpccpp_law *la
 	u32 flows;
 
 	spin_lock_bh(&hpccpp_start_lock);
-	flows = hpccpp_join_start(&law->net->starts[hash_32(peer, HPCCPP_STARTS_BITS)], peer,
-				  law->p.t_ns, ktime_get_ns());
+	flows = hpccpp_join_start(hpccpp_start_of(law, peer), peer, law->p.t_ns, ktime_get_ns());
 	spin_unlock_bh(&hpccpp_start_lock);
 	return flows;
-}
-
-/*
- * For a new connection, T is the RTT of its SYN or SYN-ACK, minus the queues on that packet's path.
- */
-static void hpccpp_begin_least(const struct sock *sk, const struct hpccpp_sock *hs,
-			       struct hpccpp_law *law)
-{
-	if (tcp_min_rtt(tcp_sk(sk)) == ~0U)
-		return;
-	hpccpp_start_least(&law->least, hpccpp_min_rtt_ns(sk, law),
-			   nint_flow_syn(hs->flow).queues_ns);
-	law->p_is_old = true;
 }
 
 /* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
@@ -370,9 +403,10 @@ static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 	law->p_is_old = true;
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
-	if (!law->fresh)
-		hpccpp_share_start(&law->v, &law->p, hpccpp_count_start(sk, law),
-				   hop_wire_bytes(sk));
+	if (!law->fresh) {
+		law->starts = hpccpp_count_start(sk, law);
+		hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
+	}
 	hpccpp_set(sk, hs, law);
 	hpccpp_ask(sk, law);
 }
@@ -406,12 +440,13 @@ static void hpccpp_init(struct sock *sk)
 	}
 	law->net = net_generic(sock_net(sk), hpccpp_net_id);
 	law->fresh = true;
+	law->starts = 1;
 	law->round_end_pkts = tcp_sk(sk)->delivered;
 	/* Right only if the SYN-ACK was just received; hpccpp_rtt_ns() ignores any other value. */
-	syn_sent_ns = nint_flow_syn(hs->flow).sent_ns;
+	syn_sent_ns = nint_flow_syn_sent_ns(hs->flow);
 	if (syn_sent_ns)
 		law->syn_rtt_ns = tcp_sk(sk)->tcp_clock_cache - syn_sent_ns;
-	hpccpp_begin_least(sk, hs, law);
+	hpccpp_recall_path(sk, law);
 	hs->ext_hdr_bytes = nint_flow_hdr_bytes(hs->flow);
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	hop_shim_reserve(sk, hs->ext_hdr_bytes);
@@ -428,6 +463,7 @@ static void hpccpp_release(struct sock *sk)
 	/* A socket may close before init(). */
 	if (!hs->law)
 		return;
+	hpccpp_remember_path(sk, hs->law);
 	hop_shim_release(sk, hs->ext_hdr_bytes);
 	nint_flow_close(hs->flow);
 	hop_cc_free(sk);
@@ -592,6 +628,23 @@ static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received rec
 	return received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 }
 
+/*
+ * The first answer tells T and the slowest port: from now on W_init is the draft's. A queue shows
+ * that other flows use the port: then W grows by the algorithm.
+ */
+static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
+{
+	const u64 wnd = law->v.wnd;
+
+	law->opening = false;
+	law->p_is_old = true;
+	hpccpp_update_params(sk, law);
+	if (law->reported_us > hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE)
+		return;
+	hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
+	law->v.wnd = max(law->v.wnd, wnd);
+}
+
 /* Return: the algorithm's result for the answer. */
 static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
@@ -603,8 +656,7 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	hpccpp_note_queues(law);
 	hpccpp_note_back(&law->back, a->back_ns, tcp_sk(sk)->tcp_clock_cache);
 	/* The RTT of a packet with shorter queues than all before is closer to T. */
-	if (law->least.queues_ns &&
-	    hpccpp_update_least(&law->least, hpccpp_min_rtt_ns(sk, law), a))
+	if (hpccpp_update_least(&law->least, a))
 		law->p_is_old = true;
 	law->p.late_ns = hpccpp_late_ns(&law->back, law->p.t_ns, hpccpp_srtt_ns(tcp_sk(sk)));
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
@@ -618,6 +670,8 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
 	if (a->kind == INT_ANSWER_RATIO && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
+	if (law->opening)
+		hpccpp_end_opening(sk, law);
 	if (READ_ONCE(law->net->move) && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, hpccpp_is_round(law, received, update_seq));
 	return received;
@@ -673,9 +727,6 @@ static void hpccpp_resume(struct sock *sk)
 
 	if (!law->fresh && idle_us < jiffies_to_usecs(inet_csk(sk)->icsk_rto))
 		return;
-	/* The peer may have reported queues in the meantime. */
-	if (law->fresh)
-		hpccpp_begin_least(sk, hs, law);
 	law->fresh = false;
 	hpccpp_begin(sk, hs, law);
 }

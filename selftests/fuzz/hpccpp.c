@@ -114,11 +114,15 @@ static void measure_t(struct hpccpp_least *l, const struct int_answer *a)
 	const u32 rtt_us = fuzz_u32(), queues_ns = l->queues_ns;
 	const u64 rtt_ns = hpccpp_rtt_ns(rtt_us, fuzz_flag() ? fuzz_u64() :
 					 (u64)rtt_us * NSEC_PER_USEC + fuzz_range(0, 2000));
+	const bool known = l->known;
 	u32 t_ns;
 
 	FUZZ_CLAIM(rtt_ns && rtt_ns + NSEC_PER_USEC > (u64)rtt_us * NSEC_PER_USEC &&
 		   rtt_ns <= ((u64)rtt_us + 1) * NSEC_PER_USEC);
-	FUZZ_CLAIM(hpccpp_update_least(l, rtt_ns, a) == (l->queues_ns < queues_ns));
+	if (hpccpp_update_least(l, a))
+		FUZZ_CLAIM(a->rtt_ns && l->known && (!known || l->queues_ns < queues_ns));
+	else
+		FUZZ_CLAIM(l->queues_ns == queues_ns && l->known == known);
 	t_ns = hpccpp_least_t_ns(l, rtt_ns);
 	FUZZ_CLAIM(t_ns >= HPCC_T_MIN_NS && t_ns <= max_t(u64, rtt_ns, HPCC_T_MIN_NS));
 	FUZZ_CLAIM(l->queues_ns || t_ns == clamp_t(u64, rtt_ns, HPCC_T_MIN_NS, HPCC_T_MAX_NS));
@@ -161,7 +165,7 @@ static void fuzz_once(void)
 	u64 now_ns = fuzz_range(0, 1ULL << 60), path_bytes_ps = 0;
 	struct hpccpp_start starts = {};
 	struct hpccpp_move moves = {};
-	struct hpccpp_least least;
+	struct hpccpp_least least = {};
 	u32 snd_nxt = fuzz_u32();
 	struct hpccpp_path path;
 	struct hpcc_params p;
@@ -169,7 +173,9 @@ static void fuzz_once(void)
 
 	path = draw_params(&p, 0);
 	start(&v, &p, &starts, now_ns);
-	hpccpp_start_least(&least, fuzz_range(1000, 1ULL << 42), fuzz_u32());
+	hpccpp_remember(&starts, 1, now_ns, fuzz_u64(), fuzz_u32());
+	if (!hpccpp_recall(&starts, 1, now_ns, &least))
+		FUZZ_CLAIM(!least.queues_ns);
 	FUZZ_CLAIM(hpccpp_burst_pkts(path.rate_bytes_ps, fuzz_range(1, 1 << 17)) - 1 <
 		   HOP_BURST_MAX_PKTS);
 	while (fuzz_has_more()) {

@@ -16,13 +16,14 @@ import time
 import hosts
 import shims
 import wire
-from shims import REFUSALS, TOO_BIG, fragments, insert, ip_bytes, listen, quoted_error, refuse, \
+from shims import TOO_BIG, fragments, insert, ip_bytes, listen, quoted_error, refuse, \
     truncate
 from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
 HELLO, DATA, PROBE, ECHO = 1, 2, 3, 4
-RECORDS, SUMMARY, RATIO, WINDOW, HANDSHAKE = range(5)
+RECORDS, SUMMARY, RATIO, WINDOW = range(4)
+ASKS, ANSWERS = (1, 0), (0, 1)     # bits of net_int in the option that negotiates
 MSS = Peer.MSS
 DSCP_PROBE, DSCP_RESPONSE = 0x1b, 0x1f
 COOKIE = 0x1122334455667788
@@ -79,8 +80,22 @@ def record(speed=9, ts=0, tx=0, qlen=0):
     return speed << 60 | (ts & 0xffffff) << 36 | (tx & 0xfffff) << 16 | qlen
 
 
-def hello(cookie=COOKIE):
-    return header(HELLO) + struct.pack("!Q", cookie)
+def negotiation(asks=0, answers=0, cookie=COOKIE, exid=0x484f, length=16):
+    """The TCP option by which carriers negotiate."""
+    return struct.pack("!BBHBBHQ", 254, length, exid, asks, answers, 0, cookie)
+
+
+def negotiated(packet):
+    """((asks, answers), cookie) of a packet's option, or None."""
+    tcp = packet.raw[ip_bytes(packet.raw):]
+    options = tcp[20:(tcp[12] >> 4) * 4]
+    while options and options[0]:
+        size = 1 if options[0] == 1 else options[1]
+        if options[0] == 254:
+            kind = struct.unpack("!BBHBBHQ", options[:16])
+            return kind[3:5], kind[6]
+        options = options[size:]
+    return None
 
 
 def data_shim(number, cookie, **options):
@@ -99,12 +114,6 @@ TERMS = struct.pack("!IIHH", 1250000, 996147, 0, 100)
 def probe(number, cookie, slots=2, hops=0, path=0, records=(), flags=0, **options):
     return message(number, cookie, **options) + \
         header(PROBE, slots, flags, hops, path, records, following=0) + TERMS
-
-
-def question(cookie=COOKIE, of_peer=0, slots=2, kind=HANDSHAKE, rest=bytes(12), **fields):
-    """The payload of a segment that negotiates on an established connection."""
-    return message(0, of_peer, t_ns=0, wnd=0, kind=kind, tag=cookie) + \
-        header(PROBE, slots, following=0, **fields) + rest
 
 
 class Message:
@@ -159,14 +168,15 @@ class Talker(shims.Talker):
     protocol = INT
     cookie = 0
 
-    def knock(self, listener, shim):
-        answers = super().knock(listener, shim)
-        if answers and answers[0].shim:
-            self.cookie, = struct.unpack("!Q", answers[0].shim[-8:])
+    def knock(self, listener, option=negotiation(*ASKS)):
+        self.OPTIONS = Peer.OPTIONS + (option or b"")
+        answers = super().knock(listener, None)
+        if answers and negotiated(answers[0]):
+            self.cookie = negotiated(answers[0])[1]
         return answers
 
-    def open(self, listener, shim=hello()):
-        return super().open(listener, shim)
+    def open(self, listener, option=negotiation(*ASKS)):
+        return super().open(listener, option)
 
     def say(self, payload, dscp, ack=0, **options):
         """A message: old bytes, as a carrier sends them."""
@@ -181,85 +191,53 @@ class Talker(shims.Talker):
 def handshake(tun, version):
     listener = listen(version)
     peer = Talker(tun, version, 50000)
-    got = peer.knock(listener, hello())
-    tap.claim(f"IPv{version}: SYN with a header: SYN-ACK with one and a cookie",
-              [(p.shim[:-8], p.good) for p in got] == [(header(HELLO, 5), True)] and peer.cookie)
+    got = peer.knock(listener)
+    tap.claim(f"IPv{version}: a SYN asks: the SYN-ACK answers, with a cookie",
+              [(negotiated(p), p.good) for p in got] == [((ANSWERS, peer.cookie), True)] and peer.cookie)
     first = peer.cookie
     time.sleep(1.5)
-    tap.equal(f"IPv{version}: SYN-ACK again: without", [p.shim for p in tun.read(5)], [None])
+    tap.equal(f"IPv{version}: SYN-ACK again: without", [negotiated(p) for p in tun.read(5)], [None])
     peer.send(RST | ACK, pos=0)
-    reported(tun, version, listener)
-    peer = Talker(tun, version, 50001)
-    tap.equal(f"IPv{version}: SYN without: SYN-ACK without",
-              [p.shim for p in peer.knock(listener, None)], [None])
-    peer.send(RST | ACK, pos=0)
+    for what, option in (("none", None), ("another experiment", negotiation(*ASKS, exid=1)),
+                         ("another length", negotiation(*ASKS, length=15)),
+                         ("another carrier", negotiation(0x80, 0)), ("an answer", negotiation(*ANSWERS))):
+        peer = Talker(tun, version, 50001)
+        tap.equal(f"IPv{version}: SYN with an option, {what}: SYN-ACK without",
+                  [negotiated(p) for p in peer.knock(listener, option)], [None])
+        peer.send(RST | ACK, pos=0)
     peer = Talker(tun, version, 50002)
-    peer.knock(listener, hello())
-    tap.claim(f"IPv{version}: another connection, another cookie",
-              peer.cookie and peer.cookie != first)
+    peer.knock(listener)
+    tap.claim(f"IPv{version}: another connection, another cookie", peer.cookie and peer.cookie != first)
     peer.send(RST | ACK, pos=0)
+    with_cookies(tun, version, listener)
     time.sleep(200)
     tun.read(5)
     listener.close()
 
 
-def reported(tun, version, listener):
-    """A SYN with records: its hops, their queues in units of 256 ns, 100 of 40.96 ns each, and the
-    slowest port, of 10 Gbit/s.
-    """
-    shim = header(HELLO, 5, hops=3, path=7, records=[record(qlen=80, speed=5)] +
-                  [record(qlen=100)] * 2) + struct.pack("!Q", COOKIE)
-    for n, (anonymous, flags, padding, speed) in enumerate(((0, 3, 3 * 4096 // 256, 5),
-                                                            (1, 0, 0, 0))):
-        sysctl("int_anonymous", anonymous)
-        peer = Talker(tun, version, 50010 + n)
-        got = peer.knock(listener, shim)
-        want = bytearray(header(HELLO, 5, flags=flags, options=5 << 28 | speed))
-        want[6:8] = struct.pack("!H", padding)
-        tap.equal(f"IPv{version}: SYN with records: {'nothing' if anonymous else 'all'} reported",
-                  [bytes(p.shim[:-8]) for p in got if p.shim], [bytes(want)])
-        peer.send(RST | ACK, pos=0)
-    sysctl("int_anonymous", 0)
-
-
-def serving_t(tun, version):
-    """The end that is called learns from probes what its SYN-ACK met, of an RTT of 6.1 ms: nothing,
-    768 us, nothing for less than an eighth. Of a queue longer than a record can say nothing is known
-    but that it is long: a 32nd of the RTT.
-    """
-    hosts.run("modprobe tcp_hpccpp", check=False)
-    for n, (units, low_us, high_us) in enumerate(((0, 6100, 6150), (3000, 5332, 5382),
-                                                  (2900, 6100, 6150), (65535, 190, 193))):
-        listener = listen(version)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"hpccpp")
-        peer = Talker(tun, version, 50020 + n)
-        peer.knock(listener, hello())
-        time.sleep(0.001)
-        peer.send(ACK)
-        sock = listener.accept()[0]
-        peer.ask(probe(1, peer.cookie, flows=units))
-        sock.send(b"x")
-        tun.read(1)
-        t_us = struct.unpack("IIIII", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20))[2]
-        tap.claim(f"IPv{version} {units} units of queue reported to who is called: its first T",
-                  low_us <= t_us <= high_us, f"{t_us} us")
-        peer.send(RST | ACK, pos=0)
-        sock.close()
-        listener.close()
-
-
-def reports(tun, version):
-    """Probes report the queues of the SYN-ACK."""
-    for n, (anonymous, units) in enumerate(((0, 3 * 4096 // 256), (1, 0))):
-        sysctl("int_anonymous", anonymous)
-        caller = Caller(tun, version, 51010 + n, answer=False)
-        caller.answer(header(HELLO, 5, hops=3, path=7, records=[record(qlen=100)] * 3) +
-                      struct.pack("!Q", COOKIE))
-        m = caller.probe()
-        tap.equal(f"IPv{version} a SYN-ACK's queues: {'not ' * anonymous}reported by probes",
-                  m and (m.slots, m.flows), (5, units))
-        caller.close()
-    sysctl("int_anonymous", 0)
+def with_cookies(tun, version, listener):
+    """No state is kept for a SYN; an ACK asks once the connection exists."""
+    hosts.write("/proc/sys/net/ipv4/tcp_syncookies", 2)
+    before = counts()["flows"]
+    peer = Talker(tun, version, 50003)
+    got = peer.knock(listener)
+    tap.equal(f"IPv{version}: SYN cookie: no answer, no flow",
+              ([negotiated(p) for p in got], counts()["flows"] - before), ([None], 0))
+    peer.send(ACK)
+    sock = listener.accept()[0]
+    for n in range(4):
+        peer.send(ACK, options=negotiation(*ASKS))
+        got = [negotiated(p) for p in peer.read(2)]
+        tap.claim(f"IPv{version}: an ACK asks, {n + 1}: an ACK answers, three times",
+                  [g and g[0] for g in got] == ([ANSWERS] if n < 3 else []), f"{got}")
+    hosts.write("/proc/sys/net/ipv4/tcp_syncookies", 1)
+    for what, where in (("beyond the window", {"pos": 1 << 30}), ("of what was not sent", {"ack": 1 << 20})):
+        before = counts()
+        peer.send(ACK, options=negotiation(*ASKS), **where)
+        peer.read(2)
+        tap.equal(f"IPv{version}: an ACK asks, {what}: counted", grown(before), {"in_handshake": 1, "in_no_flow": 1})
+    peer.send(RST | ACK, pos=0)
+    sock.close()
 
 
 def answered(tun, version):
@@ -511,9 +489,14 @@ class Caller(shims.Caller):
 
     def __init__(self, tun, version, port, answer=True):
         super().__init__(tun, version, port)
-        self.cookie = struct.unpack("!Q", self.syn.shim[-8:])[0] if self.syn.shim else 0
+        self.cookie = negotiated(self.syn)[1] if negotiated(self.syn) else 0
         if answer:
-            self.answer(hello())
+            self.answer(negotiation(*ANSWERS))
+
+    def answer(self, option):
+        """Send a SYN-ACK with or without an option."""
+        self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS + (option or b""))
+        self.peer.read(5)
 
     def data(self, size):
         """Packets that go out for it; all is acknowledged."""
@@ -556,8 +539,8 @@ def drive_reset():
 def probing(tun, version):
     drive_reset()
     caller = Caller(tun, version, 51000)
-    tap.claim(f"IPv{version}: our SYN has a header and a cookie",
-              caller.syn.shim[:-8] == header(HELLO, 5) and caller.cookie)
+    tap.claim(f"IPv{version}: our SYN asks, with a cookie",
+              negotiated(caller.syn) == (ASKS, caller.cookie) and caller.cookie and caller.syn.good)
     early = caller.data(100)
     tap.equal(f"IPv{version}: the first packet takes a probe along",
               [p.dscp for p in early if p.size], [DSCP_PROBE, 0])
@@ -604,8 +587,7 @@ def hostile(caller, version, m):
         ("the next id", {"number": (m.id + 1) % 2**32}, "in_forged"),
         ("an old id", {"number": (m.id - 65536) % 2**32}, "in_forged"),
         ("kind 5", {"kind": 5}, "bad_slots"),
-        ("one to a question, without a cookie", {"kind": HANDSHAKE}, "in_bad_cookie"),
-        ("one to a question, of one that has negotiated", {"kind": HANDSHAKE, "tag": 1}, "in_old"),
+        ("kind 4", {"kind": 4}, "bad_slots"),
         ("a summary of five", {"kind": SUMMARY}, "bad_slots"),
     )
     for what, options, counter in cases:
@@ -738,7 +720,7 @@ def inband(tun, version):
     sysctl("int_forward", 1)
     drive_reset()
     caller = Caller(tun, version, 51300)
-    caller.data(MSS)
+    prove(caller, version)
     # MSS leaves room: header, 5 records, tail.
     size = MSS - 60
     content = random.Random(4).randbytes(4 * size)
@@ -756,8 +738,22 @@ def inband(tun, version):
     caller.acked += len(content)
     too_big(caller, version, packets[0])
     caller.close()
-    refused(tun, version)
     sysctl("int_forward", 0)
+
+
+def prove(caller, version):
+    """Data has no header until that of a pure ACK is answered."""
+    caller.sock.send(bytes(MSS))
+    tap.equal(f"IPv{version} inband: the first data has no header", {p.shim for p in caller.peer.read(2)}, {None})
+    caller.acked += MSS
+    caller.peer.send(ACK, ack=caller.acked)
+    got = [p for p in caller.peer.read(2) if p.shim]
+    tap.equal(f"IPv{version} inband: a pure ACK has the first one",
+              [(p.shim[:-8], p.size, p.good) for p in got], [(header(DATA, 5), 0, True)])
+    number, = struct.unpack("!I", got[0].shim[-8:-4])
+    caller.peer.say(message(number, caller.cookie, seq=caller.acked) + header(ECHO, 5, following=0),
+                    DSCP_RESPONSE, ack=caller.acked)
+    caller.peer.read(1)
 
 
 def too_big(caller, version, packet):
@@ -774,53 +770,13 @@ def too_big(caller, version, packet):
               (version == 6 or smaller and all(len(p.raw) <= mtu for p in smaller)), f"{got}")
 
 
-def refused(tun, version):
-    for n, (kind, code) in enumerate(REFUSALS[version]):
-        before = counts()
-        caller = Caller(tun, version, 51400 + n, answer=False)
-        # Our header in the SYN has 60 bytes, and TCP's first 8 are needed.
-        tun.write(quoted_error(version, caller.syn, kind, code, 40 if kind == 4 else 0, 68))
-        again = tun.read(20)
-        tap.equal(f"IPv{version} ICMP {kind}/{code} for our SYN: again at once and without, no error",
-                  ([p.shim for p in again], caller.error(), grown(before).get("icmp_refused")),
-                  ([None], 0, 1))
-        caller.answer(None)
-        caller.close()
-        time.sleep(61)
-
-
-def forged_syn(tun, version):
-    """We answer a SYN that another host forged, and the host that it names refuses our SYN-ACK."""
-    listener, before = listen(version), counts()
-    peer = Talker(tun, version, 50100)
-    answer, = peer.knock(listener, hello())
-    tun.write(quoted_error(version, answer, *REFUSALS[version][0], 0, 68))
-    time.sleep(1.5)
-    got = grown(before)
-    tap.equal(f"IPv{version} ICMP for our SYN-ACK: the next is without, and no peer is counted",
-              ([p.shim for p in tun.read(5)], got.get("icmp_refused"), got.get("peer_unsupported")),
-              ([None], 1, None))
-    peer.send(RST | ACK, pos=0)
-    caller = Caller(tun, version, 50102, answer=False)
-    tap.claim(f"IPv{version} ICMP for our SYN-ACK: the address is not remembered",
-              Talker(tun, version, 50101).knock(listener, hello())[0].shim and caller.syn.shim)
-    caller.close()
-    listener.close()
-
-
 def blind_errors(tun, version):
     """Errors that quote another sequence number end nothing; one about data in flight does."""
     sysctl("int_forward", 1)
     drive_reset()
     before = counts()
-    caller = Caller(tun, version, 51450, answer=False)
-    # Our header has 60 bytes.
-    refuse(tun, version, caller.syn, 60, seq=2)
-    refuse(tun, version, caller.syn, 60, seq=-1)
-    tap.equal(f"IPv{version} ICMP with a wrong sequence number for our SYN: no other SYN",
-              tun.read(20), [])
-    caller.answer(hello())
-    caller.data(MSS)
+    caller = Caller(tun, version, 51450)
+    prove(caller, version)
 
     def sent():
         caller.sock.send(bytes(MSS - 60))
@@ -845,30 +801,17 @@ def blind_errors(tun, version):
     caller.close()
     sysctl("int_forward", 0)
     time.sleep(61)
-    listener, before = listen(version), counts()
-    peer = Talker(tun, version, 51460)
-    answer, = peer.knock(listener, hello())
-    refuse(tun, version, answer, len(answer.shim), seq=1)
-    refuse(tun, version, answer, len(answer.shim), seq=-1)
-    peer.send(ACK)
-    peer.send(ACK, payload=b"x")
-    peer.wire.read(50)
-    got = grown(before)
-    tap.equal(f"IPv{version} ICMP with a wrong sequence number for our SYN-ACK: it goes on",
-              (got.get("icmp_refused"), got.get("peer_supported")), (None, 1))
-    peer.send(RST | ACK, pos=1)
-    listener.close()
 
 
 def spoofed_synack(tun, version):
     """A SYN-ACK that answers no SYN of ours tells no cookie."""
     caller = Caller(tun, version, 51500, answer=False)
     before = counts()
-    caller.peer.send(SYN | ACK, pos=-1, ack=7777, options=Peer.OPTIONS, shim=hello(1))
+    caller.peer.send(SYN | ACK, pos=-1, ack=7777, options=Peer.OPTIONS + negotiation(*ANSWERS, cookie=1))
     caller.peer.read(5)
     tap.claim(f"IPv{version} spoofed SYN-ACK: not believed",
               grown(before).get("in_no_flow") == 1 and "peer_supported" not in grown(before))
-    caller.answer(hello())
+    caller.answer(negotiation(*ANSWERS))
     m = caller.probe()
     tap.equal(f"IPv{version} after a spoofed SYN-ACK: the true cookie", m and m.cookie, COOKIE)
     caller.close()
@@ -899,8 +842,6 @@ def main():
               0xa129ca6149be45e5)
     for version in (4, 6):
         handshake(tun, version)
-        serving_t(tun, version)
-        reports(tun, version)
         answered(tun, version)
         in_fragments(tun, version)
         kinds(tun, version)
@@ -913,7 +854,6 @@ def main():
         silence(tun, version)
         options(tun, version)
         inband(tun, version)
-        forged_syn(tun, version)
         blind_errors(tun, version)
         spoofed_synack(tun, version)
     other_dscp(tun)

@@ -35,6 +35,7 @@ table inet lossy {
 		ip dscp 0x1b drop
 		ip6 dscp 0x1b drop
 		tcp option 253 exists drop
+		tcp option 254 exists drop
 	}
 }
 """

@@ -30,6 +30,12 @@
  * @no_flow: counter of SYNs for which there is no flow
  * @icmp_refused: counter of ICMP errors by which the peer or the path refuses headers; carriers
  *	of a header that is a protocol of IP have it
+ * @in_handshake: counter of packets received with the option by which carriers negotiate; it and
+ *	the next four: of carriers that use it
+ * @out_handshake: counter of packets sent with it
+ * @bad_sum: counter of packets with it whose checksum is wrong
+ * @no_room: counter of packets that have no room for it
+ * @no_memory: counter of packets that could not be made writable for it
  * @trace: tracepoint of a step of discovery
  */
 struct hop_carrier_kind {
@@ -44,6 +50,11 @@ struct hop_carrier_kind {
 	unsigned int avoided;
 	unsigned int no_flow;
 	unsigned int icmp_refused;
+	unsigned int in_handshake;
+	unsigned int out_handshake;
+	unsigned int bad_sum;
+	unsigned int no_room;
+	unsigned int no_memory;
 	void (*trace)(const struct hop_flow_key *key, int event, int from, int to);
 };
 
@@ -118,12 +129,13 @@ bool hop_carrier_is_unsupported(const struct hop_flow_key *key);
 bool hop_carrier_avoids(const struct hop_flow_key *key);
 
 /**
- * hop_carrier_count_refusal() - count an ICMP error by which a connection's headers are refused
+ * hop_carrier_count_at() - count for a connection's carrier
  * @key: the connection's key
+ * @count: the counter
  *
  * Context: any.
  */
-void hop_carrier_count_refusal(const struct hop_flow_key *key);
+void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count);
 
 /**
  * hop_carrier_receive_syn() - get the flow for a SYN that asks for headers

@@ -139,12 +139,14 @@ struct hop_flow {
 /*
  * Bits of hop_flow.flags: hop_flow_settle() has not been called yet for a new connection; the next
  * pure ACK must carry a header that asks the peer; the next pure ACK must carry a header that
- * answers the peer; the timeout of the SYN is shortened.
+ * answers the peer; the timeout of the SYN is shortened; the next pure ACK must show that the path
+ * passes headers in front of TCP.
  */
 #define HOP_FLOW_OPENING 0
 #define HOP_FLOW_ASKS 1
 #define HOP_FLOW_ANSWERS 2
 #define HOP_FLOW_HURRIES 3
+#define HOP_FLOW_PROVES 4
 
 /**
  * struct hop_flow_counts - counters of the flow table for a network namespace

@@ -5,7 +5,7 @@
  *
  *	input	PRE_ROUTING, in front of defragmentation and conntrack: packets with a header
  *		of a carrier; TCP and UDP only while the namespace has flows, and only resets
- *		unless a carrier wants all segments
+ *		unless a carrier wants all segments; TCP with an option that may open a flow
  *	output	POST_ROUTING, behind source NAT: the first packet of a connection that this
  *		host opens; other packets of this host only while the namespace has flows;
  *		and the segments of sockets with the congestion control that asks for them
@@ -73,7 +73,8 @@ enum hop_hook_order {
  * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
  *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
  * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN
- * @hs: the carrier's functions for discovery, for resets that end the use of headers
+ * @hs: the carrier's functions for discovery, for resets that end the use of headers; NULL: they do
+ *	not end it
  *
  * Context of both functions: RCU read lock; skb->data at the network header.
  */
@@ -90,10 +91,11 @@ struct hop_carrier {
  * struct hop_hook_request - the packets that a carrier wants to see in a network namespace
  * @protocol: protocol number of the carrier's header: all incoming packets with it
  * @other: another protocol number, as @protocol; 0: none
- * @segments: also incoming TCP packets, while the namespace has flows
+ * @segments: also incoming TCP packets, while the namespace has flows; while it has none, those
+ *	whose header has room for the option by which carriers negotiate
  * @marked: also incoming TCP packets with @dscp, while it has none; needs @segments; for one
  *	carrier
- * @dscp: DSCP of packets that may open a flow
+ * @dscp: DSCP of packets from which a header may have to be removed
  * @all: all packets, incoming and outgoing
  */
 struct hop_hook_request {

@@ -151,21 +151,14 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 		       unsigned int payload_bytes);
 
 /**
- * hop_input_is_old() - may the peer of an established connection have sent an old segment?
+ * hop_input_is_last_ack() - does an ACK end a handshake?
  * @key: key of the packet's flow
  * @th: the TCP header
- * @payload_bytes: length of the TCP payload
- *
- * An off-path attacker has to guess both the sequence and the acknowledgment number, as for
- * hop_input_may_ask(). TCP has received all data that the segment may contain, so nothing is lost
- * if the caller consumes it.
  *
  * Context: RCU read lock.
- * Return: true for a segment within the windows of an established connection of this host that ends
- * no later than what was received.
+ * Return: true if there is a connection request that the ACK answers.
  */
-bool hop_input_is_old(const struct hop_flow_key *key, const struct tcphdr *th,
-		      unsigned int payload_bytes);
+bool hop_input_is_last_ack(const struct hop_flow_key *key, const struct tcphdr *th);
 
 /**
  * hop_input_receive_question() - note that the peer's ACK asks for headers

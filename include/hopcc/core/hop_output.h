@@ -15,6 +15,8 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
+struct hop_option;
+
 /**
  * struct hop_segment - an outgoing packet
  * @state: state of the hook
@@ -45,12 +47,18 @@ struct hop_segment {
  *	again without one
  * @is_hidden: returns true, and counts it, if a filter would miss TCP below a header that this
  *	packet of the handshake needs; NULL: the carrier puts nothing in front of TCP
+ * @bit: HOP_OPTION_* of a carrier that negotiates by the TCP option (hop_negotiate.h)
+ * @cookie: returns the cookie that the option has for the peer; NULL: none
+ * @learn: takes what the peer's option says; only the first one counts
  */
 struct hop_handshake_ops {
 	const struct hop_flow_kind *kind;
 	u8 wait_shift;
 	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
 	bool (*is_hidden)(const struct sk_buff *skb, const struct hop_segment *seg);
+	u8 bit;
+	u64 (*cookie)(const struct hop_flow *flow);
+	void (*learn)(struct hop_flow *flow, const struct hop_option *o);
 };
 
 /**

@@ -93,19 +93,6 @@ static inline void hop_stack_set_undo_ssthresh(struct sock *sk, u32 ssthresh_pkt
 }
 
 /**
- * hop_stack_forget_undo() - forget the latest recovery
- * @sk: a TCP socket in TCP_CA_Open, all of whose retransmissions are too old to be reported as
- *	received twice
- *
- * tcp_may_undo() and tcp_check_dsack() ignore an undo_marker of 0, as after
- * tcp_clear_retrans().
- */
-static inline void hop_stack_forget_undo(struct sock *sk)
-{
-	tcp_sk(sk)->undo_marker = 0;
-}
-
-/**
  * hop_stack_set_reordering() - set the number of later packets that show a loss
  * @sk: a TCP socket that has seen no reordering
  * @pkts: packets, at least 1

@@ -42,7 +42,6 @@
  * @until_s: time until which the destination is stored, seconds of uptime; 0 if it is not
  * @losses: number of times in a row that a packet loss may have been the reason
  * @resets: number of times in a row that a connection was reset
- * @unresponsive: until @until_s, the destination does not answer questions either
  * @reset_until_s: time until which another reset counts as "in a row", seconds of uptime
  */
 struct hop_unsupported_slot {
@@ -50,7 +49,6 @@ struct hop_unsupported_slot {
 	time64_t until_s;
 	u8 losses;
 	u8 resets;
-	bool unresponsive;
 	time64_t reset_until_s;
 };
 
@@ -99,15 +97,5 @@ void hop_unsupported_learn(struct hop_unsupported *memory, const struct in6_addr
  * Return: true if it is stored and its time has not expired.
  */
 bool hop_is_unsupported(struct hop_unsupported *memory, const struct in6_addr *addr);
-
-/**
- * hop_is_unresponsive() - is a destination stored as one that does not answer questions either?
- * @memory: cache of the network namespace
- * @addr: the destination
- *
- * Context: any but hard interrupt.
- * Return: true if hop_is_unsupported() is true, and not only because of hop_passes_questions().
- */
-bool hop_is_unresponsive(struct hop_unsupported *memory, const struct in6_addr *addr);
 
 #endif /* HOPCC_CORE_HOP_UNSUPPORTED_H */

@@ -63,6 +63,7 @@ struct int_ask {
  * @back_ns: time from the packet's arrival at the peer to that of the answer here, modulo 2^32.
  *	The hosts' clocks differ, so only differences between two answers mean anything. 0: not
  *	known, for RATIO and for answers in ACKs
+ * @rtt_ns: RTT of the packet that collected the records; 0: not known
  * @record: SUMMARY: record of the hop
  * @u: RATIO: u, 2^-20
  * @tau_ns: RATIO: tau, the time over which u was measured
@@ -78,6 +79,7 @@ struct int_answer {
 	u8 index;
 	u16 path_id;
 	u32 back_ns;
+	u32 rtt_ns;
 	struct int_record record;
 	u32 u;
 	u32 tau_ns;
@@ -104,9 +106,8 @@ struct int_flow *nint_flow_open(struct sock *sk);
  * @sk: a TCP socket, for which nint_flow_open() returned NULL
  *
  * For a congestion control that was selected after the handshake, and for a connection whose
- * handshake could not negotiate, for example because of a NAT. The next data is preceded by a
- * question to the peer. Call it again for each ACK of new data until the result differs from
- * HOP_PEER_UNKNOWN.
+ * handshake did not negotiate, for example because its SYN was lost. Pure ACKs ask the peer. Call
+ * it again for each ACK of new data until the result differs from HOP_PEER_UNKNOWN.
  *
  * Context: socket lock held; may be softirq.
  * Return: HOP_PEER_SUPPORTED: nint_flow_open() will succeed; HOP_PEER_UNSUPPORTED: the connection
@@ -212,31 +213,13 @@ unsigned int nint_flow_hdr_bytes(const struct int_flow *flow);
 unsigned int nint_flow_grow(struct int_flow *flow);
 
 /**
- * struct int_syn - what is known of the path of this end's SYN or SYN-ACK, as the peer reported it
- * @sent_ns: time at which this end's last SYN with a header was sent, by tcp_clock_ns(); 0: the
- *	peer sent the SYN
- * @queues_ns: sum of the queueing delays at all ports of the path, ns, a part of the RTT that TCP
- *	measured with that packet; 0: no queues, or not known. A peer that answers a SYN reports it
- *	immediately, a peer that sent the SYN reports it with its first data
- * @mbit: rate of the slowest port, Mbit/s; 0: not known, also if the peer sent the SYN
- * @is_unsure: a port's rate is not known, for example because the path has more hops than the SYN
- *	had slots for records
- */
-struct int_syn {
-	u64 sent_ns;
-	u32 queues_ns;
-	u32 mbit;
-	bool is_unsure;
-};
-
-/**
- * nint_flow_syn() - get what is known of the path of this end's SYN or SYN-ACK
+ * nint_flow_syn_sent_ns() - time at which this end sent its SYN, or sent it last
  * @flow: the flow that nint_flow_open() returned
  *
  * Context: any.
- * Return: the values.
+ * Return: the time by tcp_clock_ns(); 0: the peer sent the SYN.
  */
-struct int_syn nint_flow_syn(const struct int_flow *flow);
+u64 nint_flow_syn_sent_ns(const struct int_flow *flow);
 
 /**
  * nint_flow_count_guarded() - count a loss behind a queue that no hop reports

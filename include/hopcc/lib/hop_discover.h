@@ -42,8 +42,8 @@
  *	 SUPPORTED                              SUPPORTED
  *
  * If the data of a whole round trip is acknowledged and no header has arrived, the next ACK asks
- * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED. For telemetry, segments beside
- * data take the place of these ACKs; they also negotiate for DOUBTFUL (net_int/ask.c).
+ * again. After HOP_LATE_ASKS such ACKs, LATE becomes UNSUPPORTED. A carrier that negotiates by a
+ * TCP option asks in this way even if ASKED was not answered: see hopcc/core/hop_negotiate.h.
  */
 #ifndef HOPCC_LIB_HOP_DISCOVER_H
 #define HOPCC_LIB_HOP_DISCOVER_H
@@ -101,6 +101,7 @@ enum hop_stage {
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs with such a header were not answered
  * @HOP_EVENT_RESET: a reset that does not know the connection, soon after the handshake
  * @HOP_EVENT_HIDDEN: a filter of this host would miss TCP below our next header (hop_filter.h)
+ * @HOP_EVENT_AGAIN: our SYN-ACK that answered by a TCP option is sent again without it
  */
 enum hop_event {
 	HOP_EVENT_SYN_OUT,
@@ -116,6 +117,7 @@ enum hop_event {
 	HOP_EVENT_UNANSWERED,
 	HOP_EVENT_RESET,
 	HOP_EVENT_HIDDEN,
+	HOP_EVENT_AGAIN,
 };
 
 /**
@@ -217,18 +219,6 @@ bool hop_may_be_loss(enum hop_stage from, enum hop_event event);
 bool hop_is_of_peer(enum hop_event event);
 
 /**
- * hop_passes_questions() - may a destination that gave up headers answer questions?
- * @from: stage before @event
- * @event: the event after which hop_is_given_up() is true
- *
- * Questions are TCP segments of an established connection (net_int/ask.c). A box that drops a SYN
- * with a header, or does not translate it, passes them.
- *
- * Return: false if the destination refused or did not answer headers, or did not answer questions.
- */
-bool hop_passes_questions(enum hop_stage from, enum hop_event event);
-
-/**
  * hop_loss_wait_s() - get the time without headers after a packet loss that may have another reason
  * @losses: number of such losses in a row before this one
  * @first_s: time after the first such loss, seconds
@@ -267,10 +257,12 @@ u32 hop_syn_wait_jiffies(u32 usual_jiffies, u8 shift);
  * struct hop_late - negotiation on an established connection
  * @end_seq: SND.NXT when the last ACK that asks was sent
  * @asks: number of ACKs that asked
+ * @asked: number of ACKs of the peer that asked
  */
 struct hop_late {
 	u32 end_seq;
 	u8 asks;
+	u8 asked;
 };
 
 /**

@@ -32,21 +32,12 @@
  *
  * Position of the header in a packet:
  *
- *	[IP][header][tail][TCP]		HANDSHAKE on SYN and SYN-ACK, DATA inband
+ *	[IP][header][tail][TCP]		DATA
  *	[IP][TCP][message][header][terms]	PROBE
  *	[IP][TCP][message][header]	ECHO
  *
  * A probe and its answer are TCP segments with old sequence numbers (SND.UNA - length), so that a
  * receiver that does not know them treats them as duplicates.
- *
- * An established connection negotiates by a question and its answer, which are a probe and an ECHO
- * of kind INT_MSG_HANDSHAKE and pass a NAT like TCP. The ECHO returns the question's records.
- *
- * SYN and SYN-ACK collect records as probes do, since their round-trip time is the first estimate
- * of T. The SYN-ACK reports the number of hops on the SYN's path (flags), the sum of their queues
- * (the padding behind pathID) and the speed code of the slowest port (the padding of the last
- * word); probes report the queues on the path of the other end's SYN or SYN-ACK (flows). All are 0
- * if the receiver does not report them.
  */
 #ifndef HOPCC_WIRE_INT_H
 #define HOPCC_WIRE_INT_H
@@ -68,10 +59,7 @@
 
 /* Flag of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
-/*
- * The other flag bits are a value. In an ECHO with one record: the index of the record's hop. In a
- * SYN-ACK's HANDSHAKE header: nHop of the SYN's.
- */
+/* The other flag bits are a value. In an ECHO with one record: the index of the record's hop. */
 #define INT_FLAGS_VALUE		0x3f
 
 #define INT_SMALL_WINDOW_PKTS	4U
@@ -87,15 +75,9 @@
 /* Positions of the fields in the second and the last word. */
 #define INT_HOPS_SHIFT		28
 #define INT_PATH_ID_SHIFT	16
-#define INT_PADDING_MASK	0xffffU
-/* log2 of the unit of reported queues, in ns: up to 16.8 ms; the maximum means this or longer. */
-#define INT_QUEUES_SHIFT	8
 #define INT_SLOTS_SHIFT		28
 #define INT_PORT_SHIFT		12
 #define INT_PORT_MASK		(0xffffU << INT_PORT_SHIFT)
-#define INT_SPEED_MASK		0xfU
-/* Reported instead of a speed code if the rate of a port on the path is not known. */
-#define INT_SPEED_UNSURE	15U
 
 #define INT_TS_MASK		0xffffffU	/* ns; wraps every 16.8 ms */
 #define INT_TX_MASK		0xfffffU	/* units */
@@ -103,7 +85,7 @@
 
 /**
  * enum int_type - types of headers
- * @INT_TYPE_HANDSHAKE: on SYNs and SYN-ACKs: the sender supports telemetry
+ * @INT_TYPE_HANDSHAKE: sent by an older release on SYNs and SYN-ACKs; hops write into it
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
  * @INT_TYPE_ECHO: in an answer that returns records; hops do not change it
@@ -137,25 +119,21 @@ struct int_hdr {
 #define INT_MSG_MAGIC		0x68494e54U
 #define INT_MSG_BYTES		40U
 
-/* Value of int_msg.kind in a question and in its answer; the others are enum int_answer_kind. */
-#define INT_MSG_HANDSHAKE	4U
-
 /**
  * struct int_msg - message in front of the header of a probe or an answer
  * @magic: INT_MSG_MAGIC
  * @id: ID of the probe, or of the packet that is answered
- * @cookie: cookie from the handshake of this packet's receiver; it proves that the sender has
- *	read that handshake; 0 in a question
+ * @cookie: cookie from the option by which this packet's receiver negotiated (hop_option.h); it
+ *	proves that the sender has read it
  * @seq: SND.NXT after the answered packet was sent
  * @t_ns: probe: T; RATIO: tau; other answers: time at which the answered packet arrived, by the
  *	receiver's clock, modulo 2^32; 0: not known
  * @wnd: probe: the window, bytes; WINDOW: W, bytes; RATIO: u, 2^-20
- * @kind: enum int_answer_kind: the kind that is requested or given; or INT_MSG_HANDSHAKE
- * @flows: answer: N, or 0 if not reported; probe: queues on the path of the other end's SYN or
- *	SYN-ACK, 2^INT_QUEUES_SHIFT ns
+ * @kind: enum int_answer_kind: the kind that is requested or given
+ * @flows: answer: N, or 0 if not reported; probe: 0
  * @tag_hi: answer: upper half of the SipHash-2-4 value; 0 without a key; probe: RTT of an earlier
- *	probe, ns; 0 if not known; INT_MSG_HANDSHAKE: upper half of the sender's cookie
- * @tag_lo: answer, INT_MSG_HANDSHAKE: lower half of the same
+ *	probe, ns; 0 if not known
+ * @tag_lo: answer: lower half of the same
  */
 struct int_msg {
 	__be32	magic;
@@ -172,8 +150,8 @@ struct int_msg {
 
 /**
  * struct int_tail - words between the header and TCP; hops do not read them
- * @first: HANDSHAKE: upper half of the sender's cookie; DATA: ID of the packet
- * @second: HANDSHAKE: the lower half; DATA: the lower half of the receiver's cookie
+ * @first: ID of the packet
+ * @second: the lower half of the receiver's cookie
  */
 struct int_tail {
 	__be32	first;
@@ -321,20 +299,9 @@ static inline unsigned int int_path_id(const struct int_hdr *h)
 	return be32_to_cpu(h->path) >> INT_PATH_ID_SHIFT & INT_SWITCH_ID_MAX;
 }
 
-static inline unsigned int int_padding(const struct int_hdr *h)
-{
-	return be32_to_cpu(h->path) & INT_PADDING_MASK;
-}
-
 static inline unsigned int int_port_id(struct int_hdr *h)
 {
 	return (be32_to_cpu(*int_options(h)) & INT_PORT_MASK) >> INT_PORT_SHIFT;
-}
-
-/* Speed code of the slowest port on the SYN's path, from a received SYN-ACK; 0: not known. */
-static inline unsigned int int_reported_speed(const struct int_hdr *h)
-{
-	return be32_to_cpu(*int_options((struct int_hdr *)h)) & INT_SPEED_MASK;
 }
 
 /* Number of records that hops have written. */

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Carriers negotiate by a TCP option; see hopcc/core/hop_negotiate.h. */
+
+#include <linux/module.h>
+#include <hopcc/core/hop_carrier.h>
+#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
+#include <hopcc/core/hop_shim.h>
+#include <net/tcp.h>
+
+/* States in which a socket may ask; SYN_RECV: it is about to be established. */
+#define HOP_NEGOTIATE_STATES (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
+
+static void hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			       const struct hop_segment *seg, const struct hop_flow *flow,
+			       bool asks, bool answers)
+{
+	const struct hop_carrier_kind *kind = hs->kind->carrier;
+	struct hop_option o;
+	int err;
+
+	hop_option_init(&o, hop_option_exid);
+	o.asks = asks ? hs->bit : 0;
+	o.answers = answers ? hs->bit : 0;
+	if (hs->cookie)
+		o.cookie = cpu_to_be64(hs->cookie(flow));
+	err = hop_option_put(skb, seg->place.offset_bytes, &o);
+	if (!err)
+		hop_carrier_count_at(&flow->key, kind->out_handshake);
+	else
+		hop_carrier_count_at(&flow->key, err == -ENOSPC ? kind->no_room : kind->no_memory);
+}
+
+/* An existing flow with the socket's key belongs to an earlier connection with the same ports. */
+static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
+					  const struct sk_buff *skb,
+					  const struct hop_segment *seg)
+{
+	const struct sock *sk = skb->sk;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	if (inet_csk(sk)->icsk_retransmits)
+		return NULL;
+	hop_flow_key_of_sock(&key, hs->kind, sk);
+	flow = hop_flow_find(&key);
+	if (flow)
+		hop_flow_remove(flow);
+	if (seg->payload_bytes || !hs->asks(&key, sk))
+		return NULL;
+	flow = hop_flow_add(&key, true);
+	return flow && hop_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED ? flow : NULL;
+}
+
+/*
+ * A SYN-ACK without a socket has a SYN cookie. If the stage is neither of the two, the flow is an
+ * earlier connection's, since this one's SYN did not ask.
+ */
+static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
+					     const struct sk_buff *skb,
+					     const struct hop_segment *seg)
+{
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+
+	if (skb->sk)
+		hop_flow_key_of_sock(&key, hs->kind, skb->sk);
+	else
+		hop_flow_key_of_output(&key, hs->kind, skb, hop_segment_tcp(skb, seg));
+	flow = hop_flow_find(&key);
+	if (!flow)
+		return NULL;
+	switch (hop_flow_stage(flow)) {
+	case HOP_STAGE_OFFERED:
+		if (!skb->sk)
+			break;
+		hop_flow_event(flow, HOP_EVENT_SYNACK_OUT);
+		return flow;
+	case HOP_STAGE_ANSWERED:
+		/* The first SYN-ACK was lost, perhaps because of the option: pure ACKs ask. */
+		hop_flow_event(flow, HOP_EVENT_AGAIN);
+		return NULL;
+	case HOP_STAGE_LATE:
+		return NULL;
+	default:
+		break;
+	}
+	hop_flow_remove(flow);
+	return NULL;
+}
+
+/* Only SYNs and SYN-ACKs of this host; TCP's own sockets send neither. */
+static struct hop_flow *hop_negotiate_find(const struct hop_handshake_ops *hs,
+					   const struct sk_buff *skb,
+					   const struct hop_segment *seg)
+{
+	const struct sock *sk = skb->sk;
+
+	if (!seg->ack)
+		return hop_output_is_tcp(sk) ? hop_negotiate_syn(hs, skb, seg) : NULL;
+	if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
+		return hop_negotiate_synack(hs, skb, seg);
+	return NULL;
+}
+
+struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+					 const struct hop_segment *seg)
+{
+	struct hop_flow *flow;
+
+	lockdep_assert_in_rcu_read_lock();
+	/* A helper of conntrack changes sequence numbers, which probes and answers contain. */
+	if (hop_shim_is_rewritten(skb))
+		return NULL;
+	flow = hop_negotiate_find(hs, skb, seg);
+	if (flow)
+		hop_negotiate_send(hs, skb, seg, flow, !seg->ack, seg->ack);
+	return flow;
+}
+EXPORT_SYMBOL_GPL(hop_negotiate_handshake);
+
+bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+		       const struct hop_segment *seg, struct hop_flow *flow)
+{
+	bool asks, answers;
+
+	lockdep_assert_in_rcu_read_lock();
+	/* Most connections have nothing to negotiate. */
+	if (!(READ_ONCE(flow->flags) & (BIT(HOP_FLOW_ASKS) | BIT(HOP_FLOW_ANSWERS))) ||
+	    hop_segment_tcp(skb, seg)->fin || hop_shim_is_rewritten(skb))
+		return false;
+	asks = test_and_clear_bit(HOP_FLOW_ASKS, &flow->flags);
+	answers = test_and_clear_bit(HOP_FLOW_ANSWERS, &flow->flags);
+	hop_negotiate_send(hs, skb, seg, flow, asks, answers);
+	return true;
+}
+EXPORT_SYMBOL_GPL(hop_negotiate_ack);
+
+/* The peer asks by its SYN. A SYN that is sent again has no option, a different one is forged. */
+static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
+				      const struct hop_flow_key *key, const struct hop_option *o)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+	const bool opens = hop_input_opens_flow(key);
+
+	if (opens) {
+		if (flow)
+			hop_flow_remove(flow);
+		flow = hop_flow_add(key, true);
+	}
+	if (!flow) {
+		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		return;
+	}
+	/* Otherwise it is the SYN of a simultaneous open, or anybody's. */
+	if (opens || hop_flow_stage(flow) == HOP_STAGE_ASKED) {
+		hop_flow_event(flow, HOP_EVENT_SYN_IN);
+		hs->learn(flow, o);
+	}
+}
+
+static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
+					 const struct hop_flow_key *key, const struct tcphdr *th,
+					 const struct hop_option *o)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+
+	if (!flow || !hop_input_answers_syn(key, ntohl(th->ack_seq))) {
+		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		return;
+	}
+	hs->learn(flow, o);
+	hop_flow_event(flow, HOP_EVENT_SYNACK_IN);
+}
+
+/* A question gets at most HOP_LATE_ASKS answers. */
+static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
+					   const struct hop_flow_key *key,
+					   const struct hop_option *o)
+{
+	struct hop_flow *flow = hop_flow_add(key, false);
+
+	if (!flow || READ_ONCE(flow->late.asked) >= HOP_LATE_ASKS) {
+		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		return;
+	}
+	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
+	hs->learn(flow, o);
+	hop_flow_event(flow, HOP_EVENT_LATE);
+	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
+	hop_input_answer_now(key);
+}
+
+static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
+				      const struct hop_flow_key *key, const struct tcphdr *th,
+				      const struct hop_option *o)
+{
+	struct hop_flow *flow = hop_flow_find(key);
+
+	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_LATE &&
+	    hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq))) {
+		hs->learn(flow, o);
+		hop_flow_event(flow, HOP_EVENT_HEADER_IN);
+	}
+	if (!(o->asks & hs->bit))
+		return;
+	if (hop_input_may_ask(key, th, 0) || hop_input_is_last_ack(key, th))
+		hop_negotiate_receive_question(hs, key, o);
+	else
+		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+}
+
+void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			   unsigned int tcp_at, const struct nf_hook_state *state)
+{
+	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
+	const unsigned int tcp_bytes = __tcp_hdrlen(th);
+	struct hop_flow_key key;
+	struct hop_option o;
+
+	lockdep_assert_in_rcu_read_lock();
+	if (tcp_bytes < HOP_OPTION_TCP_BYTES || !pskb_may_pull(skb, tcp_at + tcp_bytes))
+		return;
+	th = (const struct tcphdr *)(skb->data + tcp_at);
+	if (!hop_option_read((const u8 *)(th + 1), tcp_bytes - sizeof(*th), hop_option_exid, &o) ||
+	    !((o.asks | o.answers) & hs->bit))
+		return;
+	hop_flow_key_of_input(&key, hs->kind, skb, th);
+	if (hop_input_is_mangled(skb, th)) {
+		hop_carrier_count_at(&key, hs->kind->carrier->bad_sum);
+		return;
+	}
+	hop_carrier_count_at(&key, hs->kind->carrier->in_handshake);
+	if (!th->syn)
+		hop_negotiate_receive_ack(hs, &key, th, &o);
+	else if (th->ack && o.answers & hs->bit)
+		hop_negotiate_receive_synack(hs, &key, th, &o);
+	else if (!th->ack && o.asks & hs->bit && hop_input_is_local(skb, state))
+		hop_negotiate_receive_syn(hs, &key, &o);
+}
+EXPORT_SYMBOL_GPL(hop_negotiate_receive);
+
+enum hop_stage hop_negotiate_settle(struct hop_flow *flow)
+{
+	enum hop_stage stage;
+
+	lockdep_assert_in_rcu_read_lock();
+	hop_flow_settle(flow);
+	stage = hop_flow_stage(flow);
+	/* A SYN that was not answered has asked; ACKs may ask again. */
+	return stage == HOP_STAGE_ASKED ? stage : hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+}
+EXPORT_SYMBOL_GPL(hop_negotiate_settle);
+
+/* Return: the state of the peer; @asks: set to true if the next ACK asks. */
+static enum hop_peer hop_negotiate_take_turn(struct hop_flow *flow, const struct sock *sk,
+					     bool *asks)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const enum hop_stage stage = hop_negotiate_settle(flow);
+
+	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
+		return hop_peer_at(stage);
+	if (!flow->late.asks && hop_carrier_avoids(&flow->key))
+		return HOP_PEER_UNSUPPORTED;
+	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
+	case HOP_LATE_ASK:
+		hop_flow_event(flow, HOP_EVENT_LATE);
+		set_bit(HOP_FLOW_ASKS, &flow->flags);
+		*asks = true;
+		return HOP_PEER_UNKNOWN;
+	case HOP_LATE_GIVE_UP:
+		clear_bit(HOP_FLOW_ASKS, &flow->flags);
+		/* An answer may arrive at the same time. */
+		return hop_peer_at(hop_flow_event(flow, HOP_EVENT_UNANSWERED));
+	default:
+		return HOP_PEER_UNKNOWN;
+	}
+}
+
+enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts)
+{
+	enum hop_peer peer = HOP_PEER_UNSUPPORTED;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
+	bool asks = false;
+
+	sock_owned_by_me(sk);
+	if (hop_output_is_opening(sk))
+		return HOP_PEER_UNKNOWN;
+	if (!(1 << sk->sk_state & HOP_NEGOTIATE_STATES))
+		return HOP_PEER_UNSUPPORTED;
+	hop_flow_key_of_sock(&key, hs->kind, sk);
+	rcu_read_lock();
+	/* At the end of a handshake without a flow, this end's SYN did not ask, or the peer's. */
+	flow = starts && hop_output_is_late(sk) && !hop_carrier_avoids(&key) ?
+		hop_flow_add(&key, false) : hop_flow_find(&key);
+	if (flow)
+		peer = hop_negotiate_take_turn(flow, sk, &asks);
+	rcu_read_unlock();
+	/* At the end of the handshake, the ACK that ends it asks. */
+	if (asks && hop_output_is_late(sk))
+		compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);
+	return peer;
+}
+EXPORT_SYMBOL_GPL(hop_negotiate_ask);

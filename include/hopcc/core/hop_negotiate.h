@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Carriers negotiate by one TCP option (hopcc/wire/hop_option.h), which NAT, filters and load
+ * balancers pass as they pass TCP, and which TCP ignores:
+ *
+ *	 the end that opens                     the other end
+ *	  | SYN, asks ------------------------>  | OFFERED
+ *	 ASKED                                   |
+ *	  | <----------------- SYN-ACK, answers  | ANSWERED
+ *	 SUPPORTED                               | established
+ *	                                        SUPPORTED
+ *
+ * The option is left out where a SYN or SYN-ACK has no room for it (MPTCP, Fast Open), and when one
+ * is sent again: a box that drops it must not delay the connection by more than a lost packet does.
+ * It is answered to no SYN with a SYN cookie, for which no state is kept. Then, and if the
+ * congestion control is selected later, pure ACKs of the established connection ask:
+ *
+ *	 ASKED, or no flow                      any
+ *	  | ACK, asks ------------------------>  | LATE, if no flow was there
+ *	 LATE                                    |
+ *	  | <----------------- next ACK, answers |
+ *	 SUPPORTED                               | the first packet of the carrier
+ *	                                        SUPPORTED
+ *
+ * One ACK in a round trip of data asks: the third of the handshake, then extra ones. Losing them
+ * costs the connection nothing. After HOP_LATE_ASKS of them LATE becomes UNSUPPORTED, and later
+ * connections to the destination do not ask by ACKs for a while (hop_unsupported.h).
+ */
+#ifndef HOPCC_CORE_HOP_NEGOTIATE_H
+#define HOPCC_CORE_HOP_NEGOTIATE_H
+
+#include <hopcc/core/hop_output.h>
+
+/**
+ * hop_negotiate_handshake() - put the option on a SYN or SYN-ACK that leaves
+ * @hs: the carrier's functions
+ * @skb: the packet
+ * @seg: result of hop_output_read()
+ *
+ * Context: RCU read lock. Moves skb->head.
+ * Return: the flow if the packet asks or answers, also if it has no room; otherwise NULL.
+ */
+struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+					 const struct hop_segment *seg);
+
+/**
+ * hop_negotiate_ack() - put the option on a pure ACK that leaves, if one is due
+ * @hs: the carrier's functions
+ * @skb: the packet
+ * @seg: result of hop_output_read()
+ * @flow: its flow
+ *
+ * Context: RCU read lock. Moves skb->head.
+ * Return: true if one was due.
+ */
+bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+		       const struct hop_segment *seg, struct hop_flow *flow);
+
+/**
+ * hop_negotiate_receive() - read the option of a SYN, SYN-ACK or pure ACK
+ * @hs: the carrier's functions
+ * @skb: the packet; skb->data is at its network header, and TCP's header is linear
+ * @tcp_at: offset of its TCP header from skb->data
+ * @state: state of the hook
+ *
+ * Context: RCU read lock.
+ */
+void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			   unsigned int tcp_at, const struct nf_hook_state *state);
+
+/**
+ * hop_negotiate_settle() - note that a connection is established
+ * @flow: its flow
+ *
+ * Context: RCU read lock.
+ * Return: the stage.
+ */
+enum hop_stage hop_negotiate_settle(struct hop_flow *flow);
+
+/**
+ * hop_negotiate_ask() - ask on an established connection
+ * @hs: the carrier's functions
+ * @sk: a TCP socket whose congestion control wants the carrier
+ * @starts: start a negotiation if the connection has no flow; false if the carrier is off
+ *
+ * Call this function when the congestion control is selected, and again for each ACK while the
+ * result is HOP_PEER_UNKNOWN.
+ *
+ * Context: socket lock held.
+ * Return: the state of the peer.
+ */
+enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts);
+
+#endif /* HOPCC_CORE_HOP_NEGOTIATE_H */

@@ -5,11 +5,6 @@
 
 #include "csig_carrier.h"
 
-#define CSIG_TCPOPT_EOL		0
-#define CSIG_TCPOPT_NOP		1
-#define CSIG_TCPOPT_MD5		19
-#define CSIG_TCPOPT_AO		29
-
 /* Consecutive unanswered tags after which the path is considered to strip tags. */
 #define CSIG_MISSES_MAX		3U
 /* Timeout of an answer in RTTs, and its minimum. */
@@ -48,10 +43,10 @@ enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
 {
 	u32 at = 0;
 
-	while (at < bytes && opts[at] != CSIG_TCPOPT_EOL) {
+	while (at < bytes && opts[at] != HOP_OPTION_EOL) {
 		const u8 *o = opts + at;
 
-		if (*o == CSIG_TCPOPT_NOP) {
+		if (*o == HOP_OPTION_NOP) {
 			at++;
 			continue;
 		}
@@ -71,25 +66,6 @@ enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
 	return CSIG_OPT_NONE;
 }
 
-bool ctag_opt_has_end(const u8 *opts, u32 bytes)
-{
-	u32 at = 0;
-
-	while (at < bytes) {
-		const u8 *o = opts + at;
-
-		if (*o == CSIG_TCPOPT_NOP) {
-			at++;
-			continue;
-		}
-		if (*o == CSIG_TCPOPT_EOL || *o == CSIG_TCPOPT_MD5 || *o == CSIG_TCPOPT_AO ||
-		    at + 2 > bytes || o[1] < 2 || at + o[1] > bytes)
-			return false;
-		at += o[1];
-	}
-	return true;
-}
-
 u32 ctag_opt_bytes(enum csig_form form)
 {
 	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
@@ -106,7 +82,7 @@ static u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
 	const u32 bytes = CSIG_OPT_HEAD_BYTES + data_bytes;
 	const u32 nops = room_bytes - bytes;
 
-	memset(to, CSIG_TCPOPT_NOP, nops);
+	memset(to, HOP_OPTION_NOP, nops);
 	to += nops;
 	to[0] = CSIG_OPT_KIND;
 	to[1] = bytes;

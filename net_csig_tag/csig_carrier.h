@@ -30,6 +30,7 @@
 
 #include <linux/types.h>
 #include <hopcc/wire/csig.h>
+#include <hopcc/wire/hop_option.h>
 
 /* Experimental option kind and our ExID (RFC 6994). */
 #define CSIG_OPT_KIND		253
@@ -38,6 +39,8 @@
 #define CSIG_OPT_QUESTION_BYTES	8U	/* including the NOPs that pad it to whole words */
 #define CSIG_QUESTION_DATA_BYTES 1U
 #define CSIG_DATA_MAX_BYTES	6U
+/* An option with the most data, and NOPs. */
+#define CSIG_OPT_MAX_BYTES	12U
 
 /**
  * enum ctag_opt - contents of an option
@@ -72,16 +75,6 @@ enum csig_form ctag_opt_form(enum ctag_opt opt);
  * or leads beyond @opts.
  */
 enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data);
-
-/**
- * ctag_opt_has_end() - check if an option may be appended
- * @opts: TCP options
- * @bytes: size of @opts, at most 40
- *
- * Return: false if the packet is signed (RFC 2385, RFC 5925), or if the options cannot be parsed or
- * contain an End of Option List: what follows that is not read.
- */
-bool ctag_opt_has_end(const u8 *opts, u32 bytes);
 
 /* Size of the option for tags of @form (CSIG_NONE: without data), padded to whole words. */
 u32 ctag_opt_bytes(enum csig_form form);

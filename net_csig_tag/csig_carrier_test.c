@@ -59,7 +59,7 @@ static void opt_test(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ctag_opt_read(c->opts, c->bytes, EXID, data), c->want);
 	KUNIT_EXPECT_EQ(test, memcmp(data, c->data, sizeof(data)), 0);
-	KUNIT_EXPECT_EQ(test, ctag_opt_has_end(c->opts, c->bytes), c->has_end);
+	KUNIT_EXPECT_EQ(test, hop_option_may_append(c->opts, c->bytes), c->has_end);
 }
 
 /* Its data is not a tag, and it is not the option of a handshake. */
@@ -72,7 +72,7 @@ static void question_test(struct kunit *test)
 	opt = ctag_opt_read(to, sizeof(to), EXID, data);
 	KUNIT_EXPECT_EQ(test, opt, CSIG_OPT_QUESTION);
 	KUNIT_EXPECT_EQ(test, ctag_opt_form(opt), CSIG_NONE);
-	KUNIT_EXPECT_EQ(test, ctag_opt_has_end(to, sizeof(to)), true);
+	KUNIT_EXPECT_EQ(test, hop_option_may_append(to, sizeof(to)), true);
 	KUNIT_EXPECT_EQ(test, ctag_opt_read(to, sizeof(to), EXID + 1, data), CSIG_OPT_NONE);
 }
 
@@ -91,7 +91,7 @@ static void write_test(struct kunit *test)
 		ctag_opt_write(to, EXID, form, &t);
 		opt = ctag_opt_read(to, bytes[form], EXID, data);
 		KUNIT_EXPECT_EQ(test, ctag_opt_form(opt), form);
-		KUNIT_EXPECT_EQ(test, ctag_opt_has_end(to, bytes[form]), true);
+		KUNIT_EXPECT_EQ(test, hop_option_may_append(to, bytes[form]), true);
 		if (form) {
 			const struct csig_tag got = csig_read(form, data);
 

@@ -3,13 +3,10 @@
  * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. If the
  * congestion control is chosen after the handshake, pure ACKs negotiate. TCP ignores it.
  */
-#include <net/dst.h>
-#include <net/ip.h>
+#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
-
-#define TCP_HEADER_MAX_BYTES 60
 
 /**
  * ctag_read_segment() - find the parts of a TCP packet
@@ -43,92 +40,17 @@ bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
 	return true;
 }
 
-/* Size of the longest segment into which a packet is split. */
-static u32 ctag_wire_bytes(const struct sk_buff *skb, const struct ctag_segment *seg)
+static bool ctag_add(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+		     const void *opt, u32 bytes)
 {
-	if (!skb_is_gso(skb))
-		return skb->len;
-	return seg->data_bytes + skb_shinfo(skb)->gso_size;
-}
+	const int err = hop_option_append(skb, seg->tcp_bytes, opt, bytes);
 
-/* Value of IP's length field; 0 if it does not contain the length. */
-static u32 ctag_ip_length(const struct sk_buff *skb)
-{
-	return skb->protocol == htons(ETH_P_IP) ? ntohs(ip_hdr(skb)->tot_len) :
-						  ntohs(ipv6_hdr(skb)->payload_len);
-}
-
-static void ctag_set_ip_length(struct sk_buff *skb, u32 bytes)
-{
-	if (skb->protocol != htons(ETH_P_IP)) {
-		ipv6_hdr(skb)->payload_len = htons(bytes);
-		return;
+	if (err) {
+		ctag_count(cn, err == -ENOSPC ? CTAG_OUT_NO_ROOM : CTAG_NO_MEMORY);
+		return false;
 	}
-	ip_hdr(skb)->tot_len = htons(bytes);
-	ip_send_check(ip_hdr(skb));
-}
-
-/* Moves the IP and TCP headers towards the head, and returns the room behind them. */
-static u8 *ctag_option_make_room(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
-{
-	const u32 length = ctag_ip_length(skb) + bytes;
-
-	skb_push(skb, bytes);
-	memmove(skb->data, skb->data + bytes, seg->data_bytes);
-	skb_reset_network_header(skb);
-	skb->transport_header -= bytes;
-	if (skb->ip_summed == CHECKSUM_PARTIAL)
-		skb->csum_start -= bytes;
-	ctag_set_ip_length(skb, length);
-	return skb->data + seg->data_bytes;
-}
-
-/* Updates TCP's checksum, which may cover only the pseudo-header so far. */
-static void ctag_sum_option(struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
-{
-	struct tcphdr *th = (struct tcphdr *)(skb->data + seg->tcp_bytes);
-	const u32 before_bytes = seg->data_bytes - seg->tcp_bytes + seg->payload_bytes;
-	__be16 *doff = (__be16 *)((u8 *)th + 12);
-	const __be16 old = *doff;
-	u32 i;
-
-	th->doff += bytes / 4;
-	inet_proto_csum_replace2(&th->check, skb, old, *doff, false);
-	for (i = 0; i < bytes; i += 4)
-		inet_proto_csum_replace4(&th->check, skb, 0,
-					 *(__be32 *)(skb->data + seg->data_bytes + i), false);
-	inet_proto_csum_replace2(&th->check, skb, htons(before_bytes),
-				 htons(before_bytes + bytes), true);
-}
-
-static bool ctag_may_append(const struct sk_buff *skb, const struct ctag_segment *seg, u32 bytes)
-{
-	const struct dst_entry *dst = skb_dst(skb);
-	const u32 tcp_bytes = seg->data_bytes - seg->tcp_bytes;
-	const u32 length = ctag_ip_length(skb);
-
-	return tcp_bytes + bytes <= TCP_HEADER_MAX_BYTES && length &&
-	       length + bytes <= IP_MAX_MTU &&
-	       (!dst || ctag_wire_bytes(skb, seg) + bytes <= dst_mtu(dst)) &&
-	       ctag_opt_has_end(skb->data + seg->tcp_bytes + sizeof(struct tcphdr),
-				tcp_bytes - sizeof(struct tcphdr));
-}
-
-/* Return: the room for an option behind TCP's, or NULL; ctag_sum_option() must be called next. */
-static u8 *ctag_add_room(struct ctag_net *cn, struct sk_buff *skb, const struct ctag_segment *seg,
-			 u32 bytes)
-{
-	if (!ctag_may_append(skb, seg, bytes)) {
-		ctag_count(cn, CTAG_OUT_NO_ROOM);
-		return NULL;
-	}
-	if (skb_cow_head(skb, bytes)) {
-		ctag_count(cn, CTAG_NO_MEMORY);
-		return NULL;
-	}
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
-	return ctag_option_make_room(skb, seg, bytes);
+	seg->data_bytes += bytes;
+	return true;
 }
 
 /**
@@ -145,16 +67,11 @@ static u8 *ctag_add_room(struct ctag_net *cn, struct sk_buff *skb, const struct 
 bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 			enum csig_form form, const struct csig_tag *t)
 {
-	const u32 bytes = ctag_opt_bytes(form);
-	u8 *room = ctag_add_room(cn, skb, seg, bytes);
+	u8 opt[CSIG_OPT_MAX_BYTES] __aligned(4);
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!room)
-		return false;
-	ctag_opt_write(room, ctag_exid, form, t);
-	ctag_sum_option(skb, seg, bytes);
-	seg->data_bytes += bytes;
-	return true;
+	ctag_opt_write(opt, ctag_exid, form, t);
+	return ctag_add(cn, skb, seg, opt, ctag_opt_bytes(form));
 }
 
 /**
@@ -168,15 +85,11 @@ bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_se
  */
 bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
 {
-	u8 *room = ctag_add_room(cn, skb, seg, CSIG_OPT_QUESTION_BYTES);
+	u8 opt[CSIG_OPT_QUESTION_BYTES] __aligned(4);
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!room)
-		return false;
-	ctag_opt_write_question(room, ctag_exid);
-	ctag_sum_option(skb, seg, CSIG_OPT_QUESTION_BYTES);
-	seg->data_bytes += CSIG_OPT_QUESTION_BYTES;
-	return true;
+	ctag_opt_write_question(opt, ctag_exid);
+	return ctag_add(cn, skb, seg, opt, sizeof(opt));
 }
 
 /*

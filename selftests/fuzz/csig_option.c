@@ -23,7 +23,7 @@ static void check_written(u16 exid, enum csig_form form, const struct csig_tag *
 	struct csig_tag read;
 
 	ctag_opt_write(opt, exid, form, t);
-	FUZZ_CLAIM(ctag_opt_has_end(opt, ctag_opt_bytes(form)));
+	FUZZ_CLAIM(hop_option_may_append(opt, ctag_opt_bytes(form)));
 	FUZZ_CLAIM(ctag_opt_form(ctag_opt_read(opt, ctag_opt_bytes(form), exid, data)) == form);
 	if (form) {
 		read = csig_read(form, data);
@@ -37,7 +37,7 @@ static void check_question(u16 exid)
 	u8 *opt = malloc(CSIG_OPT_QUESTION_BYTES), data[CSIG_DATA_MAX_BYTES];
 
 	ctag_opt_write_question(opt, exid);
-	FUZZ_CLAIM(ctag_opt_has_end(opt, CSIG_OPT_QUESTION_BYTES));
+	FUZZ_CLAIM(hop_option_may_append(opt, CSIG_OPT_QUESTION_BYTES));
 	FUZZ_CLAIM(ctag_opt_read(opt, CSIG_OPT_QUESTION_BYTES, exid, data) == CSIG_OPT_QUESTION);
 	free(opt);
 }
@@ -69,7 +69,7 @@ static void fuzz_once(void)
 	const struct csig_tag t = draw_tag(form ?: CSIG_COMPACT);
 
 	FUZZ_CLAIM(ctag_opt_read(opts, bytes, exid, data) <= CSIG_OPT_BAD);
-	ctag_opt_has_end(opts, bytes);
+	hop_option_may_append(opts, bytes);
 	free(opts);
 	check_written(exid, form, &t);
 	check_question(exid);

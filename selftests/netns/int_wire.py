@@ -840,6 +840,8 @@ def main():
     sysctl("int_cc", "int_drive")
     tap.equal("SipHash-2-4: its paper's vector", siphash24(KEY, bytes(range(15))),
               0xa129ca6149be45e5)
+    with open("/sys/module/hop_core/parameters/option_exid", encoding="ascii") as parameter:
+        tap.equal("option_exid is the ExID of the option that negotiates", int(parameter.read()), 0x484f)
     for version in (4, 6):
         handshake(tun, version)
         answered(tun, version)

@@ -238,13 +238,8 @@ EXPORT_SYMBOL_GPL(hop_filter_misses_output);
 
 bool hop_filter_misses_tagged(struct net_device *dev)
 {
-	bool misses;
-
-	/* The egress of a device holds rcu_read_lock_bh() alone. */
-	rcu_read_lock();
-	misses = hop_filter_is_below(dev, HOP_FILTER_OF_TAG);
-	rcu_read_unlock();
-	return misses;
+	lockdep_assert_in_rcu_read_lock();
+	return hop_filter_is_below(dev, HOP_FILTER_OF_TAG);
 }
 EXPORT_SYMBOL_GPL(hop_filter_misses_tagged);
 

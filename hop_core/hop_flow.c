@@ -166,10 +166,15 @@ static struct hop_flow *hop_flow_find_unbound(const struct hop_flow_key *key)
 	return rhashtable_lookup(&hop_flows, &unbound, hop_flow_params);
 }
 
-/* SO_BINDTODEVICE may have changed the device by which the socket is found. */
+/*
+ * SO_BINDTODEVICE may have changed the device by which the socket is found. The key of a packet
+ * that arrives within another one has no device.
+ */
 static void hop_flow_note_use(struct hop_flow *flow, const struct hop_flow_key *key)
 {
 	WRITE_ONCE(flow->used_jiffies, jiffies);
+	if (!key->dif)
+		return;
 	if (READ_ONCE(flow->key.dif) != key->dif)
 		WRITE_ONCE(flow->key.dif, key->dif);
 	if (READ_ONCE(flow->key.sdif) != key->sdif)

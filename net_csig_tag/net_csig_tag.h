@@ -20,8 +20,7 @@
 /* Maximum text lengths of net.hopcc.csig_cc, csig_ports, csig_rules and csig_buckets. */
 #define CTAG_CC_BYTES		128
 #define CTAG_PORTS_BYTES	512
-#define CTAG_RULES_BYTES	1024
-#define CTAG_BUCKETS_BYTES	1024
+#define CTAG_TEXT_BYTES		1024
 
 /* Maximum of net.hopcc.csig_weights. */
 #define CTAG_WEIGHT_MAX_PKTS	1000U
@@ -129,29 +128,47 @@ enum ctag_count {
 };
 
 /**
- * struct ctag_rules - net.hopcc.csig_rules
+ * enum ctag_text_kind - sysctls whose text is parsed
+ * @CTAG_RULES: net.hopcc.csig_rules
+ * @CTAG_SCALES: net.hopcc.csig_buckets
+ * @CTAG_TEXTS: number of such sysctls
+ */
+enum ctag_text_kind {
+	CTAG_RULES,
+	CTAG_SCALES,
+	CTAG_TEXTS,
+};
+
+/**
+ * struct ctag_text - value of a sysctl whose text is parsed: first member of the result
  * @rcu: for kfree_rcu()
- * @count: number of valid entries of @rule
  * @text: text as written to the sysctl
+ */
+struct ctag_text {
+	struct rcu_head rcu;
+	char text[CTAG_TEXT_BYTES];
+};
+
+/**
+ * struct ctag_rules - net.hopcc.csig_rules
+ * @text: the sysctl's text
+ * @count: number of valid entries of @rule
  * @rule: the rules; the first match applies
  */
 struct ctag_rules {
-	struct rcu_head rcu;
+	struct ctag_text text;
 	unsigned int count;
-	char text[CTAG_RULES_BYTES];
 	struct ctag_rule rule[CTAG_RULES_MAX];
 };
 
 /**
  * struct ctag_scales - net.hopcc.csig_buckets
- * @rcu: for kfree_rcu()
+ * @text: the sysctl's text
  * @scale: scales by signal; the quanta are in struct ctag_net
- * @text: text as written to the sysctl
  */
 struct ctag_scales {
-	struct rcu_head rcu;
+	struct ctag_text text;
 	struct csig_scale scale[CSIG_TYPES];
-	char text[CTAG_BUCKETS_BYTES];
 };
 
 /**
@@ -182,8 +199,7 @@ struct ctag_port {
  * @ports: struct ctag_port by interface index; changed under RTNL
  * @tunnels: number of @ports that are tunnels; written under RTNL
  * @devices: notifier for devices that are added and removed
- * @rules: net.hopcc.csig_rules; NULL: none
- * @scales: net.hopcc.csig_buckets
+ * @texts: values by enum ctag_text_kind, of which the rules may be NULL: none
  * @hooked: the netns' hooks are registered
  * @hook_lock: protects @hooked
  */
@@ -200,8 +216,7 @@ struct ctag_net {
 	struct xarray ports;
 	unsigned int tunnels;
 	struct notifier_block devices;
-	struct ctag_rules __rcu *rules;
-	struct ctag_scales __rcu *scales;
+	struct ctag_text __rcu *texts[CTAG_TEXTS];
 	bool hooked;
 	struct mutex hook_lock;	/* protects @hooked */
 };
@@ -329,15 +344,12 @@ void ctag_unhook(struct ctag_net *cn);
 /* sysctl.c */
 extern const struct ctl_table ctag_table[];
 void ctag_knobs_default(struct ctag_net *cn);
+int ctag_text_set(struct ctag_net *cn, enum ctag_text_kind kind, const char *text);
 
 /* scales.c */
-int ctag_scales_set(struct ctag_net *cn, const char *text);
-void ctag_scales_text(struct ctag_net *cn, char *text);
 void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s);
 
 /* rules.c */
-int ctag_rules_set(struct ctag_net *cn, const char *text);
-void ctag_rules_text(struct ctag_net *cn, char *text);
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
 				 __be16 port, u32 mark);
 struct ctag_request ctag_request(const struct ctag_net *cn, const struct hop_flow_key *key,

@@ -242,17 +242,5 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-const struct nf_hook_ops ctag_output_hooks[2] = {
-	{
-		.hook		= ctag_output,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= HOP_HOOK_OUTPUT_TAG,
-	},
-	{
-		.hook		= ctag_output,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= HOP_HOOK_OUTPUT_TAG,
-	},
-};
+const struct nf_hook_ops ctag_output_hooks[2] =
+	HOP_HOOKS(ctag_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT_TAG);

@@ -46,7 +46,7 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
  * The chains of a bridge match the EtherType of the frame. Filters on egress match skb->protocol,
  * which stays that of IP.
  *
- * Context: any.
+ * Context: RCU read lock.
  * Return: true if @dev, or a device below it, is a bridge with such chains.
  */
 bool hop_filter_misses_tagged(struct net_device *dev);

@@ -29,16 +29,16 @@
 #define HOP_FLOW_AGE_PERIOD	HZ
 #define HOP_FLOW_YOUNG		(3 * HZ)
 
-/* Most half-open entries that are examined to make room for one new entry. */
+/* Maximum number of half-open entries that are examined to make room for one new entry. */
 #define HOP_FLOW_ROOM_TRIES	32
 
 /*
- * The default of flows_max is the number of entries that fit 1/64 of the memory, with 512 bytes
- * each, which is about the size of an entry with a carrier's state. It is at least the default
- * limit of one network namespace.
+ * The default of flows_max is the number of entries that fit 1/64 of the memory, with 1024 bytes
+ * each: an entry with a carrier's state is in kmalloc-1024. It is at least the default limit of one
+ * network namespace.
  */
 #define HOP_FLOW_MEMORY_SHARE	64
-#define HOP_FLOW_BYTES		512
+#define HOP_FLOW_BYTES		1024
 
 /*
  * At most 1/2 of flows_max may be used by all namespaces together that belong to a user namespace

@@ -71,7 +71,7 @@ enum ctag_level {
  *	or answer on an established connection
  * CTAG_OUT_VALUE: reflections sent with a value
  * CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
- * CTAG_OUT_HIDDEN: packets without a tag because a bridge's chains would miss what is behind it
+ * CTAG_OUT_HIDDEN: packets without a tag because chains of a bridge would not find IP behind a tag
  * CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
  * CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
  *	do it
@@ -187,13 +187,13 @@ struct ctag_port {
 
 /**
  * struct ctag_net - state of a netns
- * @carrier: what all carriers have
+ * @carrier: state that all carriers have; the first member
  * @level: net.hopcc.csig, enum ctag_level
  * @form: net.hopcc.csig_form, enum csig_form; for flows selected by their congestion control
  * @every_pkts: net.hopcc.csig_every; for the same flows
  * @weight_pkts: net.hopcc.csig_weights, by signal
  * @quantum: net.hopcc.csig_quantum, by signal
- * @retry_s: net.hopcc.csig_retry_s
+ * @retry_s: net.hopcc.csig_retry_s: time without tags after tags were not answered, s
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; protected by RTNL
  * @ports: struct ctag_port by interface index; changed under RTNL
@@ -235,8 +235,8 @@ struct ctag_request {
 
 /**
  * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
- * @lock: protects all other fields; taken with BH off
- * @asked_us: the peer asked, in its SYN or later, and may send tags
+ * @lock: protects the fields that name no other lock; taken with BH off
+ * @asked_us: the peer asked, in its SYN or later, and may send tags; no lock
  * @request: packets of this end that carry tags; @request.form is also read without the lock
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
  *	lock
@@ -254,7 +254,7 @@ struct ctag_request {
  *	received, as in struct csig_reading
  */
 struct csig_flow {
-	spinlock_t lock;	/* protects all fields below */
+	spinlock_t lock;	/* see above */
 	bool asked_us;
 	struct ctag_request request;
 	u32 option_bytes;

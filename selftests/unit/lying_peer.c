@@ -81,9 +81,8 @@ static struct tcsig_params csig_params(void)
 {
 	return (struct tcsig_params){
 		.target_ns = log_uniform(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
-		.ai = hop_wnd_of_ppm(log_uniform(1000, 100000000)),
+		.ai = hop_wnd_of_ppm(log_uniform(1000, 64000000)),
 		.rtt_ns = below(2) ? log_uniform(1, 1ULL << 34) : 0,
-		.beta_ppm = log_uniform(1, HOP_PPM),
 	};
 }
 

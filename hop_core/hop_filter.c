@@ -14,7 +14,7 @@
 #include <net/xfrm.h>
 
 /*
- * Our own hooks in PRE_ROUTING, for IPv4 and IPv6, and one in POST_ROUTING, whose function is that
+ * Our own hooks in PRE_ROUTING, one each for IPv4 and IPv6, and in POST_ROUTING, with one function
  * for both. Hooks of others are in front of them or behind them.
  */
 static const struct nf_hook_ops *hop_filter_input;
@@ -201,7 +201,7 @@ static bool hop_filter_runs_program(const struct sk_buff *skb)
 #endif
 }
 
-/* A program of the route (BPF) that runs behind us; the others have seen the packet. */
+/* Of the programs of routes (BPF), only those for xmit run behind POST_ROUTING. */
 static bool hop_filter_has_route_program(const struct dst_entry *dst)
 {
 	const struct lwtunnel_state *lwt = dst->lwtstate;
@@ -238,13 +238,8 @@ EXPORT_SYMBOL_GPL(hop_filter_misses_output);
 
 bool hop_filter_misses_tagged(struct net_device *dev)
 {
-	bool misses;
-
-	/* The egress of a device holds rcu_read_lock_bh() alone. */
-	rcu_read_lock();
-	misses = hop_filter_is_below(dev, HOP_FILTER_OF_TAG);
-	rcu_read_unlock();
-	return misses;
+	lockdep_assert_in_rcu_read_lock();
+	return hop_filter_is_below(dev, HOP_FILTER_OF_TAG);
 }
 EXPORT_SYMBOL_GPL(hop_filter_misses_tagged);
 

@@ -29,16 +29,16 @@
 #define HOP_FLOW_AGE_PERIOD	HZ
 #define HOP_FLOW_YOUNG		(3 * HZ)
 
-/* Most half-open entries that are examined to make room for one new entry. */
+/* Maximum number of half-open entries that are examined to make room for one new entry. */
 #define HOP_FLOW_ROOM_TRIES	32
 
 /*
- * The default of flows_max is the number of entries that fit 1/64 of the memory, with 512 bytes
- * each, which is about the size of an entry with a carrier's state. It is at least the default
- * limit of one network namespace.
+ * The default of flows_max is the number of entries that fit 1/64 of the memory, with 1024 bytes
+ * each: an entry with a carrier's state is in kmalloc-1024. It is at least the default limit of one
+ * network namespace.
  */
 #define HOP_FLOW_MEMORY_SHARE	64
-#define HOP_FLOW_BYTES		512
+#define HOP_FLOW_BYTES		1024
 
 /*
  * At most 1/2 of flows_max may be used by all namespaces together that belong to a user namespace
@@ -166,10 +166,15 @@ static struct hop_flow *hop_flow_find_unbound(const struct hop_flow_key *key)
 	return rhashtable_lookup(&hop_flows, &unbound, hop_flow_params);
 }
 
-/* SO_BINDTODEVICE may have changed the device by which the socket is found. */
+/*
+ * SO_BINDTODEVICE may have changed the device by which the socket is found. The key of a packet
+ * that arrives within another one has no device.
+ */
 static void hop_flow_note_use(struct hop_flow *flow, const struct hop_flow_key *key)
 {
 	WRITE_ONCE(flow->used_jiffies, jiffies);
+	if (!key->dif)
+		return;
 	if (READ_ONCE(flow->key.dif) != key->dif)
 		WRITE_ONCE(flow->key.dif, key->dif);
 	if (READ_ONCE(flow->key.sdif) != key->sdif)

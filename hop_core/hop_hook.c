@@ -45,11 +45,15 @@
 /* IPv4 and IPv6. */
 #define HOP_HOOK_FAMILIES	2
 
+/* Most congestion controls of a network namespace that change their sockets' packets. */
+#define HOP_HOOK_CCS		2
+
 /**
  * struct hop_hooks - the hooks of a network namespace
  * @carriers: the loaded carriers, by enum hop_hook_order; the hooks read them without @lock
  * @requests: the packets that each carrier wants to see; under @lock
- * @cc: the congestion control that changes its sockets' packets; the hooks read it without @lock
+ * @ccs: the congestion controls that change their sockets' packets; the hooks read them without
+ *	@lock
  * @flows: address of the number of flows of the namespace
  * @examined: HOP_HOOK_* for incoming packets, by protocol number of the first header
  * @dsfield: DS field, without ECN, of further TCP packets that are examined without flows;
@@ -58,13 +62,13 @@
  * @output_flows: @flows, or, if @all is set, the address of a number that is never 0, so that one
  *	read tests both
  * @input: the hooks in PRE_ROUTING, registered while there is a carrier
- * @output: the hooks in POST_ROUTING, registered while there is a carrier or @cc
- * @lock: serialises hop_hook_start(), hop_hook_stop() and the functions for @cc
+ * @output: the hooks in POST_ROUTING, registered while there is a carrier or one of @ccs
+ * @lock: serialises hop_hook_start(), hop_hook_stop() and the functions for @ccs
  */
 struct hop_hooks {
 	const struct hop_carrier *carriers[HOP_HOOK_CARRIERS];
 	struct hop_hook_request requests[HOP_HOOK_CARRIERS];
-	const struct hop_hook_cc *cc;
+	const struct hop_hook_cc *ccs[HOP_HOOK_CCS];
 	const u32 *flows;
 	u8 examined[HOP_HOOK_PROTOCOLS];
 	u8 dsfield;
@@ -271,23 +275,36 @@ static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
 	return NF_ACCEPT;
 }
 
-/*
- * @skb must have an owner. Return: the socket that sent it, if its congestion control is @cc; else
- * NULL.
- */
-static const struct sock *hop_hook_cc_socket(const struct hop_hook_cc *cc,
-					     const struct sk_buff *skb)
+/* Return: the socket that sent @skb, or the listener of a SYN-ACK, or NULL. */
+static const struct sock *hop_hook_sender(const struct sk_buff *skb)
 {
-	const struct tcp_congestion_ops *ops;
 	const struct sock *sk = skb->sk;
 
 	/* A SYN-ACK's owner is a connection request, whose listener has the congestion control. */
-	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
+	if (sk && hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		sk = inet_reqsk(sk)->rsk_listener;
-	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
-		return NULL;
-	ops = hop_peek(inet_csk(sk)->icsk_ca_ops);
-	return ops == cc->ops[0] || ops == cc->ops[1] ? sk : NULL;
+	return sk && sk_fullsock(sk) && sk_is_tcp(sk) ? sk : NULL;
+}
+
+/* Return: the congestion control of @hooks that @sk has, or NULL. */
+static const struct hop_hook_cc *hop_hook_find_cc(const struct hop_hooks *hooks,
+						  const struct sock *sk)
+{
+	const struct tcp_congestion_ops *ops = hop_peek(inet_csk(sk)->icsk_ca_ops);
+	const struct hop_hook_cc *cc;
+	unsigned int i;
+
+	for (i = 0; i < HOP_HOOK_CCS; i++) {
+		cc = READ_ONCE(hooks->ccs[i]);
+		if (cc && (ops == cc->ops[0] || ops == cc->ops[1]))
+			return cc;
+	}
+	return NULL;
+}
+
+static bool hop_hook_has_cc(const struct hop_hooks *hooks)
+{
+	return READ_ONCE(hooks->ccs[0]) || READ_ONCE(hooks->ccs[1]);
 }
 
 static noinline unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
@@ -307,10 +324,10 @@ static unsigned int hop_hook_output(void *priv, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
 {
 	const struct hop_hooks *hooks = priv;
-	const struct hop_hook_cc *cc = skb->sk ? READ_ONCE(hooks->cc) : NULL;
-	const struct sock *sk = cc ? hop_hook_cc_socket(cc, skb) : NULL;
+	const struct sock *sk = hop_hook_has_cc(hooks) ? hop_hook_sender(skb) : NULL;
+	const struct hop_hook_cc *cc = sk ? hop_hook_find_cc(hooks, sk) : NULL;
 
-	if (sk)
+	if (cc)
 		return hop_hook_output_of_cc(hooks, cc, skb, sk, state);
 	if (!hop_hook_concerns_output(hooks, skb, state->pf))
 		return NF_ACCEPT;
@@ -411,7 +428,7 @@ static bool hop_hook_has_carrier(const struct hop_hooks *hooks)
 static int hop_hook_add_hooks(struct net *net, struct hop_hooks *hooks, bool carrier)
 {
 	const bool input = carrier && !hop_hook_has_carrier(hooks);
-	const bool output = !hooks->cc && !hop_hook_has_carrier(hooks);
+	const bool output = !hop_hook_has_cc(hooks) && !hop_hook_has_carrier(hooks);
 	int err = 0;
 
 	if (input)
@@ -431,7 +448,7 @@ static void hop_hook_drop_hooks(struct net *net, struct hop_hooks *hooks, bool c
 		return;
 	if (carrier)
 		nf_unregister_net_hooks(net, hooks->input, HOP_HOOK_FAMILIES);
-	if (!hooks->cc)
+	if (!hop_hook_has_cc(hooks))
 		nf_unregister_net_hooks(net, hooks->output, HOP_HOOK_FAMILIES);
 }
 
@@ -467,16 +484,30 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier)
 }
 EXPORT_SYMBOL_GPL(hop_hook_stop);
 
+/* Return: the place of @cc, or of none where @cc is NULL; or NULL. */
+static const struct hop_hook_cc **hop_hook_place(struct hop_hooks *hooks,
+						 const struct hop_hook_cc *cc)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOP_HOOK_CCS; i++)
+		if (hooks->ccs[i] == cc)
+			return &hooks->ccs[i];
+	return NULL;
+}
+
 int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
+	const struct hop_hook_cc **place;
 	int err = -EBUSY;
 
 	mutex_lock(&hooks->lock);
-	if (!hooks->cc)
+	place = hop_hook_place(hooks, NULL);
+	if (place)
 		err = hop_hook_add_hooks(net, hooks, false);
 	if (!err)
-		WRITE_ONCE(hooks->cc, cc);
+		WRITE_ONCE(*place, cc);
 	mutex_unlock(&hooks->lock);
 	return err;
 }
@@ -485,10 +516,12 @@ EXPORT_SYMBOL_GPL(hop_hook_start_cc);
 void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
+	const struct hop_hook_cc **place;
 
 	mutex_lock(&hooks->lock);
-	if (hooks->cc == cc) {
-		WRITE_ONCE(hooks->cc, NULL);
+	place = hop_hook_place(hooks, cc);
+	if (place) {
+		WRITE_ONCE(*place, NULL);
 		hop_hook_drop_hooks(net, hooks, false);
 	}
 	mutex_unlock(&hooks->lock);

@@ -20,9 +20,12 @@
  *   of fewer is biased. dts is the value closest to the time between the answers;
  *   HPCC_STORED_MAX_NS later nothing is compared, and W doubles if it is so small that this is the
  *   flow's round. Records of HPCC_PATHS_MAX paths are kept, each compared with its own path's.
+ * - Hop. The most loaded hop stays the one of the latest answer, unless another one's u' is larger
+ *   by HPCC_U_STAY: the maximum of several u', each of which is a few percent off, is biased.
  * - Queue. Two packets, HPCC_FREE_PKTS, count as empty: a probe has its own data packet behind it,
  *   and TCP's smallest burst is two packets.
- *   A queue is to drain in T and the delay of answers on the way back, which is not in T.
+ *   A queue is to drain in T and the delay of answers on the way back, which is not in T; at least
+ *   in HPCC_DRAIN_PKTS packet times of its port: a burst of another flow is no overload.
  * - Rate. W_init and W_ai are those of the path's slowest port, whether slower or faster than the
  *   line: with the line's, W_ai does not fit that port.
  * - Growth. The sender estimates N as W_init / (1.5 W), from N to HPCC_FLOWS_RANGE N, so that all
@@ -46,6 +49,10 @@
  * round.
  */
 #define HPCC_TINY_SHIFT		2
+/* Full packets that a port sends in the least time in which a queue is to drain. */
+#define HPCC_DRAIN_PKTS		32U
+/* u' by which another hop must exceed that of the most loaded one to replace it. */
+#define HPCC_U_STAY		(HPCC_U_ONE >> 4)
 #define HPCC_KEY_HOPS_SHIFT	24
 /* In its first round a flow adds W_ai divided by this. */
 #define HPCC_FIRST_AI		3U
@@ -114,13 +121,17 @@ static u32 hpcc_packet_bytes(const struct hpcc_params *p)
 	return p->packet_bytes ?: HPCC_PACKET_BYTES;
 }
 
-/* Transmission time of @units, as a fraction of @of_ns in 2^-HPCC_U_SHIFT. */
-static u64 hpcc_share(u32 units, u32 unit_ps, u32 of_ns)
+/* Transmission time of @units, as a fraction of @of_ps in 2^-HPCC_U_SHIFT. */
+static u64 hpcc_share(u32 units, u32 unit_ps, u64 of_ps)
 {
-	/* 2^20 units * 2^20 ps << 20 = 2^60; 2^30 ns * 1000 < 2^40 */
-	if (!units)
-		return 0;
-	return div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, (u64)of_ns * HPCC_PS_PER_NS);
+	/* 2^20 units * 2^20 ps << 20 = 2^60 */
+	return units ? div64_u64((u64)units * unit_ps << HPCC_U_SHIFT, of_ps) : 0;
+}
+
+/* Transmission time of @bytes, below 2^32, at a port. Below 2^52. */
+static u64 hpcc_wire_ps(u32 bytes, const struct int_speed *port)
+{
+	return (u64)bytes * port->unit_ps >> port->unit_shift;
 }
 
 /*
@@ -135,21 +146,59 @@ static u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
 	return most_ns > early_ns && ts_ns != was_ns ? most_ns - early_ns : 0;
 }
 
+/* Return: true if the window is less than a packet. */
+static bool hpcc_is_small(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	return v->wnd_ref < (u64)hpcc_packet_bytes(p) << HPCC_WND_SHIFT;
+}
+
 /*
- * Lines 4 and 5 of the draft's algorithm for one hop: its u', of a queue that is to drain in
- * @drain_ns. Return: ts - ts', and stores the record; 0: it is not new. A port that has changed its
- * speed counts in other units: its record is only stored.
+ * Return: true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
+ * False without records: a ratio has the queue in terms of T.
  */
-static u32 hpcc_measure_hop(struct hpcc_hop *hop, __be64 record, const struct hpcc_params *p,
-			    u32 drain_ns, u32 local_ns)
+static bool hpcc_is_tiny(const struct hpcc_vars *v, const struct hpcc_params *p)
+{
+	const u64 tiny = (u64)hpcc_packet_bytes(p) << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
+
+	return v->wnd_ref < tiny && v->stride;
+}
+
+/*
+ * The time in which a queue is to drain: T with the delay on the way back, or the flow's round if
+ * that is longer, because its window is less than a packet. At least HPCC_DRAIN_PKTS packet times
+ * of the port; twice as many for a window between a quarter of a packet and one: few such flows use
+ * a port, and one may meet the same other packets in each of its rounds.
+ */
+static u64 hpcc_drain_ps(const struct hpcc_vars *v, const struct hpcc_params *p,
+			 const struct int_speed *port)
+{
+	const u32 packet_bytes = hpcc_packet_bytes(p);
+	u32 pkts = HPCC_DRAIN_PKTS;
+	u64 ns = p->t_ns + p->late_ns;
+
+	if (hpcc_is_small(v, p)) {
+		/* 2^30 * 2^17 < 2^64 */
+		ns = div_u64((u64)p->t_ns * packet_bytes, v->wnd_ref >> HPCC_WND_SHIFT);
+		pkts = hpcc_is_tiny(v, p) ? pkts : 2 * pkts;
+	}
+	return max(min_t(u64, ns, HPCC_T_MAX_NS) * HPCC_PS_PER_NS,
+		   hpcc_wire_ps(pkts * packet_bytes, port));
+}
+
+/*
+ * Lines 4 and 5 of the draft's algorithm for one hop: its u'. Return: ts - ts', and stores the
+ * record; 0: it is not new. A port that has changed its speed counts in other units: its record is
+ * only stored.
+ */
+static u32 hpcc_measure_hop(const struct hpcc_vars *v, const struct hpcc_params *p,
+			    struct hpcc_hop *hop, __be64 record, u32 local_ns)
 {
 	const struct int_record was = int_unpack(hop->record), now = int_unpack(record);
-	const u32 free_units = HPCC_FREE_PKTS * hpcc_packet_bytes(p) >>
-			       int_speeds[now.speed].unit_shift;
+	const struct int_speed *port = &int_speeds[now.speed];
+	const u32 free_units = HPCC_FREE_PKTS * hpcc_packet_bytes(p) >> port->unit_shift;
 	const u32 dt_ns = hpcc_elapsed_ns(now.ts_ns, was.ts_ns, local_ns);
 	const u32 units = (now.tx_units - was.tx_units) & INT_TX_MASK;
 	const u32 qlen_units = min(now.qlen_units, was.qlen_units);
-	const u32 unit_ps = int_speeds[now.speed].unit_ps;
 
 	if (now.speed != was.speed) {
 		hop->record = record;
@@ -158,8 +207,10 @@ static u32 hpcc_measure_hop(struct hpcc_hop *hop, __be64 record, const struct hp
 	if (!dt_ns || (units < HPCC_UNITS_MIN && dt_ns < min(p->t_ns, HPCC_NEW_MAX_NS)))
 		return 0;
 	hop->record = record;
-	hop->u = min_t(u64, HPCC_U_MAX, hpcc_share(units, unit_ps, dt_ns) +
-		       hpcc_share(qlen_units - min(qlen_units, free_units), unit_ps, drain_ns));
+	hop->u = min_t(u64, HPCC_U_MAX,
+		       hpcc_share(units, port->unit_ps, (u64)dt_ns * HPCC_PS_PER_NS) +
+		       hpcc_share(qlen_units - min(qlen_units, free_units), port->unit_ps,
+				  hpcc_drain_ps(v, p, port)));
 	return dt_ns;
 }
 
@@ -220,56 +271,29 @@ static void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 }
 
 /*
- * Return: true if the window is less than a quarter of a packet: the flow's round exceeds 4 T.
- * False without records: a ratio has the queue in terms of T.
+ * Lines 1 to 10, for records of the same hops as the stored ones. With the maximum of u', a flow
+ * over three hops that are used alike would have less of them than flows over one.
  */
-static bool hpcc_is_tiny(const struct hpcc_vars *v, const struct hpcc_params *p)
-{
-	const u64 tiny = (u64)hpcc_packet_bytes(p) << (HPCC_WND_SHIFT - HPCC_TINY_SHIFT);
-
-	return v->wnd_ref < tiny && v->stride;
-}
-
-/* Return: true if the window is less than a packet. */
-static bool hpcc_is_small(const struct hpcc_vars *v, const struct hpcc_params *p)
-{
-	return v->wnd_ref < (u64)hpcc_packet_bytes(p) << HPCC_WND_SHIFT;
-}
-
-/*
- * The time in which a queue is to drain: T with the delay on the way back, or the flow's round if
- * that is longer, because its window is less than a packet.
- */
-static u32 hpcc_drain_ns(const struct hpcc_vars *v, const struct hpcc_params *p)
-{
-	if (!hpcc_is_small(v, p))
-		return min(p->t_ns + p->late_ns, HPCC_T_MAX_NS);
-	/* 2^30 * 2^17 < 2^64 */
-	return min_t(u64, HPCC_T_MAX_NS, div_u64((u64)p->t_ns * hpcc_packet_bytes(p),
-						 v->wnd_ref >> HPCC_WND_SHIFT));
-}
-
-/* Lines 1 to 10, for records of the same hops as the stored ones. */
 static enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
 				       const __be64 *record, unsigned int records, u64 now_ns)
 {
-	const u32 local_ns = now_ns - v->path[v->at].stored_ns, drain_ns = hpcc_drain_ns(v, p);
+	const u32 local_ns = now_ns - v->path[v->at].stored_ns;
 	struct hpcc_hop *hop = &v->hop[v->at * v->stride];
-	u32 u = 0, tau_ns = 0;
-	unsigned int i;
+	/* With records that were only stored, u' is 0. */
+	const bool may_stay = v->bottleneck < records && hop[v->bottleneck].u;
+	u32 dt_ns[INT_SLOTS_MAX];
+	unsigned int i, most = 0;
 
 	for (i = 0; i < records; i++) {
-		u32 dt_ns = hpcc_measure_hop(&hop[i], record[i], p, drain_ns, local_ns);
-
-		if (hop[i].u < u || (hop[i].u == u && tau_ns >= dt_ns))
-			continue;
-		u = hop[i].u;
-		tau_ns = dt_ns;
-		v->bottleneck = i;
+		dt_ns[i] = hpcc_measure_hop(v, p, &hop[i], record[i], local_ns);
+		if (hop[i].u > hop[most].u)
+			most = i;
 	}
-	if (!tau_ns)
+	if (!may_stay || hop[most].u - hop[v->bottleneck].u > HPCC_U_STAY)
+		v->bottleneck = most;
+	if (!dt_ns[v->bottleneck])
 		return HPCC_RECEIVED_SAME;
-	hpcc_filter(v, u, tau_ns, p->t_ns);
+	hpcc_filter(v, hop[v->bottleneck].u, dt_ns[v->bottleneck], p->t_ns);
 	return HPCC_RECEIVED_NEW;
 }
 
@@ -292,11 +316,8 @@ u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
 	u64 ps = 0;
 
 	/* 15 * 2^32 bytes * 2^20 ps < 2^56 */
-	for (i = 0; i < records; i++) {
-		const struct int_speed *speed = &int_speeds[int_unpack(h->record[i]).speed];
-
-		ps += (u64)wire_bytes * speed->unit_ps >> speed->unit_shift;
-	}
+	for (i = 0; i < records; i++)
+		ps += hpcc_wire_ps(wire_bytes, &int_speeds[int_unpack(h->record[i]).speed]);
 	return min_t(u64, div_u64(ps, HPCC_PS_PER_NS), HPCC_T_MAX_NS);
 }
 EXPORT_SYMBOL_GPL(hpcc_forward_ns);

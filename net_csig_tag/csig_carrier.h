@@ -88,7 +88,7 @@ void ctag_opt_write_question(u8 *to, u16 exid);
 
 /**
  * ctag_opt_write() - write the option, behind NOPs that pad it to whole words
- * @to: csig_opt_bytes(@form) bytes
+ * @to: ctag_opt_bytes(@form) bytes
  * @exid: ExID of the option
  * @form: format of @t; CSIG_NONE: without data
  * @t: the data fields
@@ -96,9 +96,9 @@ void ctag_opt_write_question(u8 *to, u16 exid);
 void ctag_opt_write(u8 *to, u16 exid, enum csig_form form, const struct csig_tag *t);
 
 /*
- * A mark is a tag on its way from POST_ROUTING, or a tunnel's entry, to the device that sends it.
- * It is 8 bytes in skb->cb, which others may overwrite, so it contains a keyed check value. Zeros
- * are no mark.
+ * A mark is a copy of a tag in skb->cb. It carries the tag from POST_ROUTING, or from the egress
+ * hook of a tunnel, to the egress hook of the port. Others may overwrite these 8 bytes, so they
+ * contain a keyed check value. Zeros are no mark.
  */
 #define CSIG_MARK_BYTES		8U
 #define CSIG_MARK_CHECK_BYTES	2U
@@ -216,10 +216,10 @@ enum ctag_path_state {
 
 /**
  * struct csig_path - path of a flow that sends tags; protected by the flow's lock
- * @state: enum csig_path_state
+ * @state: enum ctag_path_state
  * @misses: number of consecutive unanswered tags
  * @waiting: a tag is waiting for its answer
- * @newest: the tag that waits is the latest tag
+ * @newest: the unanswered tag is the last one that was sent
  * @end_seq: sequence number that acknowledges the packet of this tag
  * @since_ns: time at which it was sent; for CSIG_PATH_STRIPPED, time at which that state was
  *	entered

@@ -79,7 +79,7 @@ static bool ctag_settle_offloads(const struct ctag_net *cn, struct sk_buff *skb,
 
 /*
  * Each segment has a copy of the tag but no mark, so it passes unchanged when it comes here again.
- * A tunnel's outer checksum may be left to the device even then.
+ * skb_gso_segment() may leave the outer checksum of a tunnel's packet to the device.
  */
 static unsigned int ctag_send_segments(const struct ctag_net *cn, struct sk_buff *skb,
 				       struct net_device *dev)

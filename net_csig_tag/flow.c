@@ -73,8 +73,8 @@ void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_for
 }
 
 /*
- * At the receiver: data was received without a tag. This is not reported while another signal waits
- * to be reflected; a tunnel's outer packet may have had a tag.
+ * At the receiver: data was received without a tag. This is not reported while a tag waits to be
+ * reflected: it may have been that of the data, in the outer packet of a tunnel.
  */
 void ctag_flow_miss(struct hop_flow *flow)
 {

@@ -2,8 +2,8 @@
 /*
  * Removes tags from received packets, in the handler of the tags' EtherType. Bridges come before
  * the handler and forward frames with their tags. The packet is received again, as if it had come
- * without a tag. If it came from a trusted port, the tag is kept as a mark in skb->cb; the tag's
- * bytes in front of the IP header prove that the mark is genuine.
+ * without a tag. If it came from a trusted port, the tag is kept: of IP, its bytes stay in front of
+ * the IP header, see received.c; of other protocols, as a mark in skb->cb.
  */
 #include <linux/etherdevice.h>
 #include <linux/mpls.h>
@@ -53,7 +53,7 @@ static void ctag_pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 	skb_reset_transport_header(skb);
 }
 
-/* If not, frames are handled as without the module: the EtherType is unknown. */
+/* Return: true if CSIG is on or a port is named; else the EtherType is an unknown one. */
 static bool ctag_takes_part(const struct ctag_net *cn)
 {
 	return READ_ONCE(cn->level) || !xa_empty(&cn->ports);

@@ -9,8 +9,8 @@
 #include <hopcc/core/hop_shim.h>
 
 /**
- * struct ctag_inner - an IP packet, within another or not
- * @at_bytes: from skb->data to where it starts
+ * struct ctag_inner - the inner IP packet of a tunnel, or a packet as it is
+ * @at_bytes: from skb->data to where it starts; 0 for a packet as it is
  * @protocol: ETH_P_IP or ETH_P_IPV6, in network order
  * @place: where its headers end, counted from @at_bytes
  * @tagged: it is in an Ethernet frame that has a tag of its own

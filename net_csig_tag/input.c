@@ -5,6 +5,7 @@
  */
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
+#include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
@@ -287,17 +288,5 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	return NF_ACCEPT;
 }
 
-const struct nf_hook_ops ctag_input_hooks[2] = {
-	{
-		.hook		= ctag_input,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_LOCAL_IN,
-		.priority	= INT_MAX,
-	},
-	{
-		.hook		= ctag_input,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_LOCAL_IN,
-		.priority	= INT_MAX,
-	},
-};
+const struct nf_hook_ops ctag_input_hooks[2] =
+	HOP_HOOKS(ctag_input, NF_INET_LOCAL_IN, INT_MAX);

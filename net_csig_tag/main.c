@@ -76,7 +76,7 @@ static int __net_init ctag_net_init(struct net *net)
 
 	ctag_knobs_default(cn);
 	mutex_init(&cn->hook_lock);
-	err = ctag_scales_set(cn, "");
+	err = ctag_text_set(cn, CTAG_SCALES, "");
 	if (err)
 		return err;
 	err = ctag_ports_start(cn, net);
@@ -87,7 +87,7 @@ static int __net_init ctag_net_init(struct net *net)
 		return 0;
 	ctag_ports_stop(cn);
 no_ports:
-	kfree(rcu_dereference_protected(cn->scales, true));
+	kfree(rcu_dereference_protected(cn->texts[CTAG_SCALES], true));
 	return err;
 }
 
@@ -106,11 +106,12 @@ static void __net_exit ctag_net_pre_exit(struct net *net)
 static void __net_exit ctag_net_exit(struct net *net)
 {
 	struct ctag_net *cn = ctag_net(net);
+	u32 i;
 
 	xa_destroy(&cn->ports);
 	hop_carrier_stop(&cn->carrier);
-	kfree(rcu_dereference_protected(cn->rules, true));
-	kfree(rcu_dereference_protected(cn->scales, true));
+	for (i = 0; i < CTAG_TEXTS; i++)
+		kfree(rcu_dereference_protected(cn->texts[i], true));
 }
 
 static struct pernet_operations ctag_net_ops = {

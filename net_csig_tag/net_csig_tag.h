@@ -20,8 +20,7 @@
 /* Maximum text lengths of net.hopcc.csig_cc, csig_ports, csig_rules and csig_buckets. */
 #define CTAG_CC_BYTES		128
 #define CTAG_PORTS_BYTES	512
-#define CTAG_RULES_BYTES	1024
-#define CTAG_BUCKETS_BYTES	1024
+#define CTAG_TEXT_BYTES		1024
 
 /* Maximum of net.hopcc.csig_weights. */
 #define CTAG_WEIGHT_MAX_PKTS	1000U
@@ -72,7 +71,7 @@ enum ctag_level {
  *	or answer on an established connection
  * CTAG_OUT_VALUE: reflections sent with a value
  * CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
- * CTAG_OUT_HIDDEN: packets without a tag because a bridge's chains would miss what is behind it
+ * CTAG_OUT_HIDDEN: packets without a tag because chains of a bridge would not find IP behind a tag
  * CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
  * CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
  *	do it
@@ -129,29 +128,47 @@ enum ctag_count {
 };
 
 /**
- * struct ctag_rules - net.hopcc.csig_rules
+ * enum ctag_text_kind - sysctls whose text is parsed
+ * @CTAG_RULES: net.hopcc.csig_rules
+ * @CTAG_SCALES: net.hopcc.csig_buckets
+ * @CTAG_TEXTS: number of such sysctls
+ */
+enum ctag_text_kind {
+	CTAG_RULES,
+	CTAG_SCALES,
+	CTAG_TEXTS,
+};
+
+/**
+ * struct ctag_text - value of a sysctl whose text is parsed: first member of the result
  * @rcu: for kfree_rcu()
- * @count: number of valid entries of @rule
  * @text: text as written to the sysctl
+ */
+struct ctag_text {
+	struct rcu_head rcu;
+	char text[CTAG_TEXT_BYTES];
+};
+
+/**
+ * struct ctag_rules - net.hopcc.csig_rules
+ * @text: the sysctl's text
+ * @count: number of valid entries of @rule
  * @rule: the rules; the first match applies
  */
 struct ctag_rules {
-	struct rcu_head rcu;
+	struct ctag_text text;
 	unsigned int count;
-	char text[CTAG_RULES_BYTES];
 	struct ctag_rule rule[CTAG_RULES_MAX];
 };
 
 /**
  * struct ctag_scales - net.hopcc.csig_buckets
- * @rcu: for kfree_rcu()
+ * @text: the sysctl's text
  * @scale: scales by signal; the quanta are in struct ctag_net
- * @text: text as written to the sysctl
  */
 struct ctag_scales {
-	struct rcu_head rcu;
+	struct ctag_text text;
 	struct csig_scale scale[CSIG_TYPES];
-	char text[CTAG_BUCKETS_BYTES];
 };
 
 /**
@@ -170,20 +187,19 @@ struct ctag_port {
 
 /**
  * struct ctag_net - state of a netns
- * @carrier: what all carriers have
+ * @carrier: state that all carriers have; the first member
  * @level: net.hopcc.csig, enum ctag_level
  * @form: net.hopcc.csig_form, enum csig_form; for flows selected by their congestion control
  * @every_pkts: net.hopcc.csig_every; for the same flows
  * @weight_pkts: net.hopcc.csig_weights, by signal
  * @quantum: net.hopcc.csig_quantum, by signal
- * @retry_s: net.hopcc.csig_retry_s
+ * @retry_s: net.hopcc.csig_retry_s: time without tags after tags were not answered, s
  * @cc: net.hopcc.csig_cc
  * @port_names: net.hopcc.csig_ports; protected by RTNL
  * @ports: struct ctag_port by interface index; changed under RTNL
  * @tunnels: number of @ports that are tunnels; written under RTNL
  * @devices: notifier for devices that are added and removed
- * @rules: net.hopcc.csig_rules; NULL: none
- * @scales: net.hopcc.csig_buckets
+ * @texts: values by enum ctag_text_kind, of which the rules may be NULL: none
  * @hooked: the netns' hooks are registered
  * @hook_lock: protects @hooked
  */
@@ -200,8 +216,7 @@ struct ctag_net {
 	struct xarray ports;
 	unsigned int tunnels;
 	struct notifier_block devices;
-	struct ctag_rules __rcu *rules;
-	struct ctag_scales __rcu *scales;
+	struct ctag_text __rcu *texts[CTAG_TEXTS];
 	bool hooked;
 	struct mutex hook_lock;	/* protects @hooked */
 };
@@ -220,8 +235,8 @@ struct ctag_request {
 
 /**
  * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
- * @lock: protects all other fields; taken with BH off
- * @asked_us: the peer asked, in its SYN or later, and may send tags
+ * @lock: protects the fields that name no other lock; taken with BH off
+ * @asked_us: the peer asked, in its SYN or later, and may send tags; no lock
  * @request: packets of this end that carry tags; @request.form is also read without the lock
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
  *	lock
@@ -239,7 +254,7 @@ struct ctag_request {
  *	received, as in struct csig_reading
  */
 struct csig_flow {
-	spinlock_t lock;	/* protects all fields below */
+	spinlock_t lock;	/* see above */
 	bool asked_us;
 	struct ctag_request request;
 	u32 option_bytes;
@@ -329,15 +344,12 @@ void ctag_unhook(struct ctag_net *cn);
 /* sysctl.c */
 extern const struct ctl_table ctag_table[];
 void ctag_knobs_default(struct ctag_net *cn);
+int ctag_text_set(struct ctag_net *cn, enum ctag_text_kind kind, const char *text);
 
 /* scales.c */
-int ctag_scales_set(struct ctag_net *cn, const char *text);
-void ctag_scales_text(struct ctag_net *cn, char *text);
 void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s);
 
 /* rules.c */
-int ctag_rules_set(struct ctag_net *cn, const char *text);
-void ctag_rules_text(struct ctag_net *cn, char *text);
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
 				 __be16 port, u32 mark);
 struct ctag_request ctag_request(const struct ctag_net *cn, const struct hop_flow_key *key,

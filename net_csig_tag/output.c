@@ -56,8 +56,8 @@ static bool ctag_is_locked(const struct sk_buff *skb, const struct nf_hook_state
 }
 
 /*
- * A tunnel device puts the packet into another one, for which the device below decides. A packet
- * that IPsec will encapsulate gets no tag.
+ * On a tunnel device a tag is allowed: the device of the outer packet decides if it is sent. A
+ * packet that IPsec will encapsulate gets no tag.
  */
 static bool ctag_leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 				   const struct net_device *dev)
@@ -144,16 +144,18 @@ static bool ctag_is_tunnel_packet(const struct sk_buff *skb)
 }
 
 /*
- * Return: true for a tunnel's packet around a packet of this host that already has its decision: it
- * is sent by the tunnel and not by the packet's socket. Its mark is kept.
+ * Return: true for the outer packet of a tunnel, whose inner packet is of this host and has passed
+ * this hook before: the tunnel sends it, not the inner packet's socket. Its mark is kept.
  */
 static bool ctag_is_tunnel(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	return state->sk != skb->sk && ctag_is_tunnel_packet(skb);
 }
 
-/* IP stores the device that received a packet; it is 0 if a tunnel created the packet here. */
-/* A tunnel that starts here, around a forwarded packet: tunnel.c has set the mark. */
+/*
+ * A tunnel that starts here, around a forwarded packet, which no device received: tunnel.c has set
+ * the mark.
+ */
 static bool ctag_is_encapsulated_here(struct sk_buff *skb)
 {
 	return !ctag_iif(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
@@ -242,17 +244,5 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-const struct nf_hook_ops ctag_output_hooks[2] = {
-	{
-		.hook		= ctag_output,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= HOP_HOOK_OUTPUT_TAG,
-	},
-	{
-		.hook		= ctag_output,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_POST_ROUTING,
-		.priority	= HOP_HOOK_OUTPUT_TAG,
-	},
-};
+const struct nf_hook_ops ctag_output_hooks[2] =
+	HOP_HOOKS(ctag_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT_TAG);

@@ -5,51 +5,11 @@
  *
  *	to 198.51.100.0/24 port 5001 every 10; mark 0x10/0xff probes expanded
  */
-#include <linux/slab.h>
 #include <hopcc/lib/hop_names.h>
 #include <net/ipv6.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
-
-/**
- * ctag_rules_set() - set net.hopcc.csig_rules
- * @cn: the netns' state
- * @text: shorter than CTAG_RULES_BYTES
- *
- * Context: process.
- * Return: 0, -EINVAL, -E2BIG or -ENOMEM; after an error the old rules stay.
- */
-int ctag_rules_set(struct ctag_net *cn, const char *text)
-{
-	struct ctag_rules *rules = kzalloc(sizeof(*rules), GFP_KERNEL);
-	char *copy = kstrdup(text, GFP_KERNEL);
-	int err = rules && copy ? ctag_parse_rules(copy, rules->rule, &rules->count) : -ENOMEM;
-
-	kfree(copy);
-	if (err) {
-		kfree(rules);
-		return err;
-	}
-	strscpy(rules->text, text, sizeof(rules->text));
-	rules = unrcu_pointer(xchg(&cn->rules, RCU_INITIALIZER(rules)));
-	if (rules)
-		kfree_rcu(rules, rcu);
-	return 0;
-}
-
-/*
- * @text has room for CTAG_RULES_BYTES. Context: process.
- */
-void ctag_rules_text(struct ctag_net *cn, char *text)
-{
-	const struct ctag_rules *rules;
-
-	rcu_read_lock();
-	rules = rcu_dereference(cn->rules);
-	strscpy(text, rules ? rules->text : "", CTAG_RULES_BYTES);
-	rcu_read_unlock();
-}
 
 /**
  * ctag_rule_find() - find the first rule that matches
@@ -65,7 +25,8 @@ void ctag_rules_text(struct ctag_net *cn, char *text)
 struct ctag_rule *ctag_rule_find(const struct ctag_net *cn, bool udp, const struct in6_addr *to,
 				 __be16 port, u32 mark)
 {
-	struct ctag_rules *rules = rcu_dereference(cn->rules);
+	struct ctag_rules *rules =
+		container_of(rcu_dereference(cn->texts[CTAG_RULES]), struct ctag_rules, text);
 	u32 i;
 
 	lockdep_assert_in_rcu_read_lock();

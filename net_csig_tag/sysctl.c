@@ -70,38 +70,79 @@ static int ctag_set_ports(compat_ctl_table *table, int write, void *buffer, size
 	return err;
 }
 
-/*
- * Reads or writes a text of at most @bytes; @show returns the old value, @set stores the new one.
- */
-static int ctag_set_text(struct ctag_net *cn, size_t bytes, void (*show)(struct ctag_net *, char *),
-			 int (*set)(struct ctag_net *, const char *), int write, void *buffer,
-			 size_t *len, loff_t *pos)
+static int ctag_make_rules(struct ctag_text *made, char *text)
 {
-	char *text = kzalloc(bytes, GFP_KERNEL);
+	struct ctag_rules *rules = container_of(made, struct ctag_rules, text);
+
+	return ctag_parse_rules(text, rules->rule, &rules->count);
+}
+
+static int ctag_make_scales(struct ctag_text *made, char *text)
+{
+	return ctag_parse_scales(text, container_of(made, struct ctag_scales, text)->scale);
+}
+
+/* By enum ctag_text_kind; @make modifies the text that it parses. */
+static const struct {
+	size_t bytes;
+	int (*make)(struct ctag_text *made, char *text);
+} ctag_text_kinds[CTAG_TEXTS] = {
+	[CTAG_RULES] = { sizeof(struct ctag_rules), ctag_make_rules },
+	[CTAG_SCALES] = { sizeof(struct ctag_scales), ctag_make_scales },
+};
+
+/**
+ * ctag_text_set() - set a sysctl whose text is parsed
+ * @cn: the netns' state
+ * @kind: the sysctl
+ * @text: shorter than CTAG_TEXT_BYTES
+ *
+ * Context: process.
+ * Return: 0, -EINVAL, -E2BIG or -ENOMEM; after an error the old value stays.
+ */
+int ctag_text_set(struct ctag_net *cn, enum ctag_text_kind kind, const char *text)
+{
+	struct ctag_text *made = kzalloc(ctag_text_kinds[kind].bytes, GFP_KERNEL);
+	char *copy = kstrdup(text, GFP_KERNEL);
+	int err = made && copy ? ctag_text_kinds[kind].make(made, copy) : -ENOMEM;
+
+	kfree(copy);
+	if (err) {
+		kfree(made);
+		return err;
+	}
+	strscpy(made->text, text, sizeof(made->text));
+	made = unrcu_pointer(xchg(&cn->texts[kind], RCU_INITIALIZER(made)));
+	if (made)
+		kfree_rcu(made, rcu);
+	return 0;
+}
+
+static void ctag_text_get(const struct ctag_net *cn, enum ctag_text_kind kind, char *text)
+{
+	const struct ctag_text *made;
+
+	rcu_read_lock();
+	made = rcu_dereference(cn->texts[kind]);
+	strscpy(text, made ? made->text : "", CTAG_TEXT_BYTES);
+	rcu_read_unlock();
+}
+
+static int ctag_set_text(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct ctag_net *cn = ctag_net(hop_sysctl_net(table));
+	const enum ctag_text_kind kind = (struct ctag_text __rcu **)table->data - cn->texts;
+	char *text = kmalloc(CTAG_TEXT_BYTES, GFP_KERNEL);
 	int err;
 
 	if (!text)
 		return -ENOMEM;
-	show(cn, text);
-	err = ctag_edit_text(text, bytes, write, buffer, len, pos);
+	ctag_text_get(cn, kind, text);
+	err = ctag_edit_text(text, CTAG_TEXT_BYTES, write, buffer, len, pos);
 	if (!err && write)
-		err = set(cn, text);
+		err = ctag_text_set(cn, kind, text);
 	kfree(text);
 	return err;
-}
-
-static int ctag_set_rules(compat_ctl_table *table, int write, void *buffer, size_t *len,
-			  loff_t *pos)
-{
-	return ctag_set_text(container_of(table->data, struct ctag_net, rules), CTAG_RULES_BYTES,
-			     ctag_rules_text, ctag_rules_set, write, buffer, len, pos);
-}
-
-static int ctag_set_buckets(compat_ctl_table *table, int write, void *buffer, size_t *len,
-			    loff_t *pos)
-{
-	return ctag_set_text(container_of(table->data, struct ctag_net, scales), CTAG_BUCKETS_BYTES,
-			     ctag_scales_text, ctag_scales_set, write, buffer, len, pos);
 }
 
 /* The last entry terminates the table on kernels that do not count entries. */
@@ -118,9 +159,9 @@ const struct ctl_table ctag_table[] = {
 	HOP_SYSCTL_NUMBER("csig_quantum", struct ctag_net, quantum, 1, INT_MAX),
 	HOP_SYSCTL("csig_cc", 0644, struct ctag_net, cc, proc_dostring, NULL, NULL),
 	HOP_SYSCTL("csig_ports", 0644, struct ctag_net, port_names, ctag_set_ports, NULL, NULL),
-	HOP_SYSCTL("csig_rules", 0644, struct ctag_net, rules, ctag_set_rules, NULL,
+	HOP_SYSCTL("csig_rules", 0644, struct ctag_net, texts[CTAG_RULES], ctag_set_text, NULL,
 		   hop_sysctl_words("\"to ADDRESS/BITS port N; udp\", 16 rules at most")),
-	HOP_SYSCTL("csig_buckets", 0644, struct ctag_net, scales, ctag_set_buckets, NULL,
+	HOP_SYSCTL("csig_buckets", 0644, struct ctag_net, texts[CTAG_SCALES], ctag_set_text, NULL,
 		   hop_sysctl_words("\"abw 1000000; abw_c pow2 32; pd appendix_a\"")),
 	{ }
 };

@@ -57,7 +57,7 @@ DEFINE_EVENT(csig_signal_class, csig_reflected,
 /* A step of the negotiation; enum hop_event and enum hop_stage. */
 HOP_TRACE_DISCOVER(csig_discover);
 
-/* A change of the path's state, enum csig_path_state. */
+/* A change of the path's state, enum ctag_path_state. */
 TRACE_EVENT(csig_path,
 
 	TP_PROTO(const struct hop_flow_key *key, int from, int to),

@@ -5,8 +5,8 @@
  * packet on exit.
  *
  *	entry	POST_ROUTING --> tunnel's egress hook: ---> POST_ROUTING of --> port's egress
- *		or a bridge      mark under the tunnels'    the outer packet:   hook: tag on
- *		                 secret                     the usual secret
+ *		or a bridge      mark by                    the outer packet:   hook: tag on
+ *		                 tunnel_secret              mark by ctag_secret
  *	exit	port's EtherType --> LOCAL_IN of the outer --> tunnel's ingress hook: --> forwarded,
  *		handler: tag off     packet: kept by flow      taken by the packet       or bridged
  *

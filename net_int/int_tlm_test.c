@@ -193,10 +193,10 @@ static void mixed_test(struct kunit *test)
 	start(&o);
 	o.hdr.path = cpu_to_be32(1U << INT_HOPS_SHIFT | 9U << INT_PATH_ID_SHIFT);
 	for (i = 0; i < 20; i++) {
-		/* 1 Gbit/s with a queue of 2 T, in units of 4 bytes. */
+		/* 1 Gbit/s with a queue of 64 full packets, in units of 4 bytes. */
 		r.ts_ns += T_NS;
 		r.tx_units += BDP_BYTES / 4;
-		r.qlen_units = BDP_BYTES / 2;
+		r.qlen_units = 64 * HPCC_PACKET_BYTES / 4;
 		o.hdr.record[0] = int_pack(&r);
 		step(&o, 0);
 	}

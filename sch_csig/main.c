@@ -1162,10 +1162,6 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	if (err)
 		return err;
 	hop_speed_watch(&q->speed, sch, scsig_follow_speed);
-	/* The target delay is a setting of the senders, and must be the same for all of them. */
-	if (q->set->port.capacity_bytes_ps < TC_CSIG_SLOW_BYTES_PS)
-		NL_SET_ERR_MSG(extack,
-			       "below 5gbit give all senders a net.hopcc.tcp_csig_target_ns of four packet times, e.g. 50000 at 1gbit");
 	return 0;
 }
 

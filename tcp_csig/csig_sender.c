@@ -5,16 +5,21 @@
  * is max(PD), and share the least min(ABW/C) of a round trip. Documentation/conformance/csig.md
  * has what gets worse without each rule.
  *
- *	PD > target	cwnd = cwnd (1 - beta (PD - target) / PD), at most once a round trip,
- *			and less at most 3 (PD - target) / RTT of cwnd		(8.1.1)
- *	PD <= target	cwnd += g / cwnd for each packet acknowledged
- *			g = min(ai, (cwnd + 1/16) / 16)
- *			ai = 1 packet, or one for each 48 targets of a longer RTT
- *	cwnd < 1	a cut takes cwnd times that, and growth adds cwnd^2 times that
+ * A report of PD stands for the packets acknowledged since the last one. Each of them changes cwnd
+ * by min(1, cwnd) times
+ *
+ *	PD > target	(PD - target) / max(RTT, 2 PD) / 2			(8.1.1)
+ *	PD <= target	(target - PD) / max(RTT, 2 target) / 16
+ *	both		at least |target - PD| / target of ai / cwnd, at most ai / 16 and 1/4
+ *	ai		1 packet, or one for each 48 targets of a longer RTT
  *	share > 2 %	cwnd = cwnd / (1 - share) while PD <= target / 2
- *	target		what is set, and 1/16 of the time between two packets of the flow, up to
- *			four targets; 1/64 of the rest. A slow flow has a higher target: of the
- *			same delay for all, no cut and no growth would make rates even
+ *	target		base + step log2(n / 2), n being the port's speed over the flow's rate, or
+ *			base + step log2(n) if base has no room for more than two packets
+ *	base		what is set, at least the time of a packet at the port
+ *	step		that time, at most 9/16 of the base
+ *
+ * The target makes flows even, whatever their RTTs and gains: one PD is the target of all of them
+ * only if their rates are equal. The port's speed is ABW over ABW/C.
  *
  *	   min(ABW) is reported: + half of it		the rest, or no more of it
  *	SEEK ---------------------------------> JUMP -----------------------------> STEADY
@@ -25,34 +30,46 @@
  * SEEK is a transfer's first round trip (8.1.3): the window doubles. The jump follows when a few
  * packets are acknowledged; the other half follows packet by packet in the next round trip, while
  * the delay stays below half the target, so that flows that jump together notice each other. The
- * first cut is of a guessed window: cwnd (1 - (PD - target) / RTT), all that waits too long.
+ * first cut is of a guessed window: cwnd (1 - (PD - target) / RTT), all that waits too long, or
+ * more by a later report of the round.
  *
- * Cuts and growth by share apply to the window at the start of a round. The first of them starts a
- * new round, since the packets of the next RTT do not reflect it yet; later reports of the round
- * may deepen it. A window below two packets is two, less often: a usual receiver acknowledges two
- * packets at once, but one only after 40 ms. Loss and ECN: half the window, as in Reno.
+ * Growth by share applies to the window at the start of a round, and starts a round, since the
+ * packets of the next RTT do not reflect it yet. A window below two packets is two, less often: a
+ * usual receiver acknowledges two packets at once, but one only after 40 ms. Loss and ECN: half
+ * the window, as in Reno.
  */
 
 #include "csig_sender.h"
 
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-/* 1/16: (cwnd + 1/16) / 16 is added instead of ai, as long as it is less. */
+/*
+ * Of what is in excess, half is taken away in a round trip, and a 16th of what is missing is
+ * added: with equal parts, compact tags would keep 10 % more than the target.
+ */
+#define TCSIG_CUT_SHIFT		1
 #define TCSIG_GROW_SHIFT	4
-/* 1/16 of the time between two packets up to four targets, 1/64 of the rest. */
-#define TCSIG_PERIOD_SHIFT	4
-#define TCSIG_PERIOD_REST_SHIFT	6
-#define TCSIG_PERIOD_TARGETS	4U
+/* ai adds at most 1/16 of a window, or up to four times that where ai is more than a packet. */
+#define TCSIG_ADD_SHIFT		4
+#define TCSIG_ADD_MAX		(4 * TCSIG_ONE)
+/* While it does not know the port's speed, a flow takes itself for one of sixteen. */
+#define TCSIG_UNKNOWN_SHIFT	4
+/* Two estimates of the port's speed agree within an eighth, and a new one counts for a quarter. */
+#define TCSIG_AGREE_SHIFT	3
+#define TCSIG_PORT_SHIFT	2
+#define TCSIG_LOG_SHIFT		8
+/*
+ * 9/16 of the base: with more, four flows on 1 Gbit/s keep a queue of more than two packets; with
+ * less, the farthest of five RTTs from 5 us to 50 ms has less than 0.3 of its share.
+ */
+#define TCSIG_STEP_16THS	9U
+#define TCSIG_BITS_PER_BYTE	8U
 /*
  * 1/8: how much of the queue beyond the target the period of a small window follows. With all of it
  * the period is a second loop around the same delay, with a lag of a period, and the queue
  * oscillates.
  */
 #define TCSIG_FOLLOW_SHIFT	3
-/* A cut takes at most three times the excess over the RTT. */
-#define TCSIG_CUT_EXCESSES	3U
-/* In a longer round trip growth goes on after a cut. */
-#define TCSIG_PAUSE_TARGETS	4U
 /* A round trip of more than 48 targets adds a packet for each 48 targets. */
 #define TCSIG_AI_TARGETS	48U
 /*
@@ -91,30 +108,6 @@ u64 tcsig_believe(u64 free, u64 cw, u64 line)
 }
 
 /**
- * tcsig_cut() - reduce the window because the delay exceeds its target (8.1.1)
- * @cw: a window << TCSIG_SHIFT
- * @p: parameters
- * @delay_ns: above the target
- *
- * Return: the reduced window, at least the minimum.
- */
-static u64 tcsig_cut(u64 cw, const struct tcsig_params *p, u64 delay_ns)
-{
-	/* 2^44 * 10^6 < 2^64; what is left is below @cw */
-	const u64 beta_cw = div_u64(cw * p->beta_ppm, HOP_PPM);
-	const u64 excess_ns = delay_ns - p->target_ns;
-	u64 less = mul_u64_u64_div_u64(beta_cw, excess_ns, delay_ns);
-
-	if (cw < TCSIG_ONE)
-		less = less * cw >> TCSIG_SHIFT;
-	/* 2^44 * 2^2 */
-	if (excess_ns < p->rtt_ns / TCSIG_CUT_EXCESSES)
-		less = min(less, mul_u64_u64_div_u64(cw * TCSIG_CUT_EXCESSES, excess_ns,
-						     p->rtt_ns));
-	return max(cw - less, TCSIG_WND_MIN);
-}
-
-/**
  * tcsig_cut_guess() - reduce a guessed window because the delay exceeds its target
  * @cw: the window << TCSIG_SHIFT
  * @p: parameters
@@ -140,14 +133,65 @@ u64 tcsig_period_ns(u64 cw, u32 rtt_us)
 	return div64_u64(((u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US) << TCSIG_SHIFT, cw);
 }
 
-u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns)
+void tcsig_port_note_free(struct tcsig_port *port, u64 low_kbit_ps, u64 high_kbit_ps)
 {
-	const u64 most_ns = TCSIG_PERIOD_TARGETS * target_ns;
-	const u64 part_ns = min(period_ns, most_ns);
-	const u64 more_ns = (part_ns >> TCSIG_PERIOD_SHIFT) +
-			    ((period_ns - part_ns) >> TCSIG_PERIOD_REST_SHIFT);
+	const u64 high = min_t(u64, high_kbit_ps, TCSIG_KBIT_MAX), low = min(low_kbit_ps, high);
 
-	return target_ns + min(more_ns, most_ns);
+	port->free_kbit_ps = high - low > low ? 0 : (low + high) / 2;
+}
+
+void tcsig_port_note_share(struct tcsig_port *port, u32 share_ppm)
+{
+	u64 pair, was = port->pair_kbit_ps;
+
+	if (!port->free_kbit_ps || !share_ppm)
+		return;
+	pair = div_u64((u64)port->free_kbit_ps * CSIG_PPM_MAX, share_ppm);
+	pair = min_t(u64, pair, TCSIG_KBIT_MAX);
+	port->free_kbit_ps = 0;
+	port->pair_kbit_ps = pair;
+	if (max(pair, was) - min(pair, was) > was >> TCSIG_AGREE_SHIFT)
+		return;
+	was = port->kbit_ps ?: pair;
+	port->kbit_ps = was - (was >> TCSIG_PORT_SHIFT) + (pair >> TCSIG_PORT_SHIFT);
+}
+
+u64 tcsig_packet_ns(const struct tcsig_port *port, u32 wire_bytes, u64 period_ns)
+{
+	const u64 bits = (u64)wire_bytes * TCSIG_BITS_PER_BYTE;
+
+	if (!port->kbit_ps)
+		return period_ns >> TCSIG_UNKNOWN_SHIFT;
+	/* 2^20 * 10^6 */
+	return min_t(u64, div_u64(bits * TCSIG_NS_PER_MS, port->kbit_ps), TCSIG_TARGET_MAX_NS);
+}
+
+u64 tcsig_base_ns(u64 target_ns, u64 packet_ns)
+{
+	return max(target_ns, packet_ns);
+}
+
+/* Return: the logarithm to the base of 2, linear between powers of 2, in 1/256; 0 below 1. */
+static u32 tcsig_log2(u64 dividend, u64 divisor)
+{
+	/* 2^40 * 2^8 */
+	const u64 ratio = div64_u64(dividend << TCSIG_LOG_SHIFT, max(divisor, 1ULL));
+	const u32 whole = fls64(ratio | 1) - 1;
+
+	if (whole < TCSIG_LOG_SHIFT)
+		return 0;
+	return ((whole - TCSIG_LOG_SHIFT) << TCSIG_LOG_SHIFT) +
+	       (u32)((ratio << TCSIG_LOG_SHIFT >> whole) & (BIT(TCSIG_LOG_SHIFT) - 1));
+}
+
+u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns)
+{
+	const u64 step_ns = min(packet_ns, base_ns * TCSIG_STEP_16THS / 16);
+	const u64 least_ns = max(base_ns - step_ns, min(base_ns, 2 * packet_ns));
+	/* 2^36 * 2^14 */
+	const u64 more_ns = step_ns * tcsig_log2(period_ns, packet_ns) >> TCSIG_LOG_SHIFT;
+
+	return max(base_ns, least_ns + more_ns);
 }
 
 u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)
@@ -174,24 +218,41 @@ u64 tcsig_ai(u64 rtt_ns, u64 target_ns)
 		     TCSIG_AI_MAX);
 }
 
-/**
- * tcsig_add() - additive increase
- * @cw: the window << TCSIG_SHIFT
- * @p: parameters
- * @n_pkts: packets acknowledged, at most TCSIG_ACK_MAX_PKTS
- *
- * Return: the larger window, at most TCSIG_WND_MAX.
- */
-static u64 tcsig_add(u64 cw, const struct tcsig_params *p, u32 n_pkts)
+/* Return: packets acknowledged since the last report of PD, at most a window and a flight. */
+static u32 tcsig_step_pkts(const struct tcsig_vars *v, const struct tcsig_ack *a)
 {
-	/* 2^31 * 2^15, 2^44 * 2^15 */
-	const u64 few = (cw + (TCSIG_ONE >> TCSIG_GROW_SHIFT)) * n_pkts >> TCSIG_GROW_SHIFT;
-	const u64 g = min3(p->ai * n_pkts, few, TCSIG_ADD_MAX);
+	return min_t(u64, (u64)v->step_pkts + a->acked_pkts,
+		     (v->cw >> TCSIG_SHIFT) + TCSIG_FLIGHT_PKTS);
+}
 
-	/* 2^39 * 2^24 = 2^63 */
-	if (cw >= TCSIG_ONE)
-		return min(cw + div64_u64(g << TCSIG_SHIFT, cw), TCSIG_WND_MAX);
-	return cw + mul_u64_u64_shr(g, cw, TCSIG_SHIFT);
+/**
+ * tcsig_step() - change the window by the delay of packets that were acknowledged (8.1.1)
+ * @v: the state; delay_ns is their delay
+ * @p: parameters
+ * @n_pkts: tcsig_step_pkts()
+ *
+ * With a longer RTT more of the window is in flight for the same queue, so a cut takes less of it.
+ * Growth of the same part would take many round trips then, so ai goes on in packets: as much is
+ * taken above the target as is added below it.
+ */
+static void tcsig_step(struct tcsig_vars *v, const struct tcsig_params *p, u32 n_pkts)
+{
+	const bool above = v->delay_ns > p->target_ns;
+	const u64 delay_ns = min_t(u64, v->delay_ns, TCSIG_NO_DELAY);
+	const u64 off_ns = above ? delay_ns - p->target_ns : p->target_ns - delay_ns;
+	const u64 span_ns = max(2 * max(delay_ns, p->target_ns), p->rtt_ns);
+	/* 2^24 * 2^21 */
+	const u64 part = min(v->cw, TCSIG_ONE) * n_pkts;
+	/* 2^31 * 2^21, and times 2^24 / 2^18 */
+	const u64 ai = mul_u64_u64_div_u64(p->ai * n_pkts, TCSIG_ONE, v->cw);
+	const u64 add = min(ai, mul_u64_u64_shr(part, min(p->ai, TCSIG_ADD_MAX),
+						TCSIG_SHIFT + TCSIG_ADD_SHIFT));
+	u64 step = mul_u64_u64_div_u64(part, off_ns, span_ns);
+
+	step >>= above ? TCSIG_CUT_SHIFT : TCSIG_GROW_SHIFT;
+	step = max(step, mul_u64_u64_div_u64(add, min(off_ns, p->target_ns), p->target_ns));
+	v->cw = above ? max(v->cw - min(v->cw / 2, step), TCSIG_WND_MIN) :
+			min(v->cw + step, TCSIG_WND_MAX);
 }
 
 u32 tcsig_shares_note(struct tcsig_shares *s, u32 share_ppm)
@@ -232,7 +293,6 @@ void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts)
 	v->cut = false;
 	v->guess = false;
 	v->grown = false;
-	v->taken = 0;
 	v->least_ns = TCSIG_NO_DELAY;
 	v->worst_ns = 0;
 }
@@ -258,33 +318,20 @@ static bool tcsig_turn_round(struct tcsig_vars *v, const struct tcsig_ack *a)
 	return true;
 }
 
-/*
- * Section 8.1.1, once per round. A larger excess takes the difference: the window has grown since
- * the last cut, because the round's later reports are about a window that was cut.
- */
-static void tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params *p,
+/* Return: true if the window was a guess, of which the excess was taken away. */
+static bool tcsig_receive_excess(struct tcsig_vars *v, const struct tcsig_params *p,
 				 const struct tcsig_ack *a)
 {
-	u64 want, less;
-
-	if (!v->cut) {
-		const bool guess = v->stage != TCSIG_STEADY;
-
+	if (v->stage != TCSIG_STEADY) {
 		/* Growth of this round may have been too much, so it is included in the cut. */
 		tcsig_begin_round(v, a->delivered_pkts);
-		v->cut = true;
-		v->guess = guess;
 		tcsig_note_delay(v, a->delay_ns);
+		v->guess = true;
 		v->stage = TCSIG_STEADY;
 	}
-	want = tcsig_cut(v->ref, p, a->delay_ns);
-	if (v->guess && a->rtt_ns)
-		want = min(want, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
-	less = v->ref - min(want, v->ref);
-	if (less <= v->taken)
-		return;
-	v->cw = max(v->cw - min(v->cw, less - v->taken), TCSIG_WND_MIN);
-	v->taken = less;
+	if (v->guess)
+		v->cw = min(v->cw, tcsig_cut_guess(v->ref, p, a->delay_ns, a->rtt_ns));
+	return v->guess;
 }
 
 /*
@@ -334,14 +381,13 @@ static void tcsig_double(struct tcsig_vars *v, const struct tcsig_ack *a)
 		v->stage = TCSIG_STEADY;
 }
 
-static void tcsig_grow(struct tcsig_vars *v, const struct tcsig_params *p,
-		       const struct tcsig_ack *a)
+/* SEEK and JUMP */
+static void tcsig_grow(struct tcsig_vars *v, const struct tcsig_ack *a, u64 target_ns)
 {
 	if (v->stage == TCSIG_JUMP && a->has_free)
 		v->goal = min(v->goal, v->cw + a->free);
-	if (v->stage == TCSIG_STEADY)
-		v->cw = tcsig_add(v->cw, p, min(a->acked_pkts, TCSIG_ACK_MAX_PKTS));
-	else if (v->stage == TCSIG_SEEK || (v->proven && v->delay_ns <= p->target_ns / 2))
+	if (v->stage == TCSIG_SEEK ||
+	    (v->stage == TCSIG_JUMP && v->proven && v->delay_ns <= target_ns / 2))
 		tcsig_double(v, a);
 }
 
@@ -376,21 +422,12 @@ bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
 	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
 }
 
-/*
- * Return: true if nothing grows after the cut of this round. In a round trip of many targets growth
- * goes on, unless the cut was for a guess or a loss.
- */
-static bool tcsig_pauses(const struct tcsig_vars *v, const struct tcsig_params *p)
-{
-	return v->cut && (v->guess || v->undo_cw ||
-			  p->rtt_ns <= TCSIG_PAUSE_TARGETS * p->target_ns);
-}
-
 bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
 
 	v->cw = max(v->cw, TCSIG_WND_MIN);
+	v->step_pkts = a->has_delay ? 0 : tcsig_step_pkts(v, a);
 	if (a->has_delay) {
 		v->delay_ns = a->delay_ns;
 		tcsig_note_delay(v, a->delay_ns);
@@ -398,22 +435,34 @@ bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
 	return turned;
 }
 
+/* Return: true if the window was a guess that met a queue in this round. */
+static bool tcsig_has_guessed(struct tcsig_vars *v, const struct tcsig_params *p,
+			      const struct tcsig_ack *a)
+{
+	return (a->has_delay && v->delay_ns > p->target_ns && tcsig_receive_excess(v, p, a)) ||
+	       tcsig_hold_back(v, p, a) || v->guess;
+}
+
 bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
+	const u32 n_pkts = tcsig_step_pkts(v, a);
 	const bool turned = tcsig_receive_quiet(v, a);
+	const bool above = v->delay_ns > p->target_ns;
+	const bool grows = a->limited && !above && !v->cut;
 
-	if (a->has_delay && a->delay_ns > p->target_ns)
-		tcsig_receive_excess(v, p, a);
 	if (v->stage == TCSIG_SEEK && a->has_free)
 		v->offered = true;
-	if (tcsig_hold_back(v, p, a) || tcsig_pauses(v, p) || !a->limited ||
-	    v->delay_ns > p->target_ns)
+	if (tcsig_has_guessed(v, p, a))
+		return turned;
+	if (a->has_delay && v->stage == TCSIG_STEADY && (above || grows))
+		tcsig_step(v, p, n_pkts);
+	if (!grows)
 		return turned;
 	if (tcsig_may_jump(v, a))
 		tcsig_jump(v, a);
 	else
-		tcsig_grow(v, p, a);
-	if (a->has_share && !v->cut)
+		tcsig_grow(v, a, p->target_ns);
+	if (a->has_share)
 		tcsig_receive_share(v, p, a);
 	return turned;
 }
@@ -469,6 +518,7 @@ void tcsig_follow(struct tcsig_vars *v, u64 cw, bool slow_start)
 {
 	v->cw = clamp(cw, TCSIG_WND_MIN, TCSIG_WND_MAX);
 	v->delay_ns = 0;
+	v->step_pkts = 0;
 	v->undo_cw = 0;
 	if (!slow_start || v->stage == TCSIG_JUMP)
 		v->stage = TCSIG_STEADY;

@@ -3,6 +3,7 @@
 #ifndef HOPCC_TCP_CSIG_CSIG_SENDER_H
 #define HOPCC_TCP_CSIG_CSIG_SENDER_H
 
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/math.h>
@@ -15,8 +16,6 @@
 #define TCSIG_SHIFT		HOP_WND_SHIFT
 #define TCSIG_ONE		HOP_WND_ONE
 
-/* Maximum that an ACK can add to a window of one packet. */
-#define TCSIG_ADD_MAX		BIT_ULL(39)	/* 32768.0 << TCSIG_SHIFT */
 #define TCSIG_WND_MAX		HOP_WND_MAX
 /*
  * 1/64: one packet in 64 round trips. More than 64 flows per packet that fits in path and target
@@ -40,8 +39,7 @@
 #define TCSIG_TARGET_MAX_NS		1000000000U
 #define TCSIG_NO_DELAY			U32_MAX
 #define TCSIG_NO_SHARE			U32_MAX
-#define TCSIG_BETA_PPM			500000U		/* 0.5 */
-#define TCSIG_AI_MAX			(16 * TCSIG_ONE)
+#define TCSIG_AI_MAX			(64 * TCSIG_ONE)
 #define TCSIG_IDLE_DEFAULT_ROUNDS	8U
 #define TCSIG_IDLE_MAX_ROUNDS		1000000U
 
@@ -49,6 +47,7 @@
 #define TCSIG_BYTES_PER_MBIT	125000U
 #define TCSIG_BYTES_PER_KBIT	125U
 #define TCSIG_US_PER_S		1000000U
+#define TCSIG_NS_PER_MS		1000000U
 #define TCSIG_KBIT_MAX		1600000000U
 
 /**
@@ -56,13 +55,11 @@
  * @target_ns: target delay
  * @ai: increase per round trip, tcsig_ai()
  * @rtt_ns: RTT; 0: not known
- * @beta_ppm: fraction of the excess by which a cut reduces the window, millionths; 1 to HOP_PPM
  */
 struct tcsig_params {
 	u64 target_ns;
 	u64 ai;
 	u64 rtt_ns;
-	u32 beta_ppm;
 };
 
 /**
@@ -83,15 +80,15 @@ enum tcsig_stage {
  * @ref: window at the start of the round
  * @goal: SEEK: end of slow start; JUMP: window with all of the free bandwidth
  * @undo_cw: window before the last loss; 0: none
- * @taken: part of @ref that this round's cuts have taken
+ * @step_pkts: packets acknowledged since the latest report of the delay
  * @delay_ns: latest reported delay
  * @least_ns: minimum delay reported in this round; TCSIG_NO_DELAY: none
  * @worst_ns: maximum delay reported in this round
  * @round_pkts: packets delivered at the start of the round
  * @jump_pkts: value of delivered packets from which the transfer may jump
  * @stage: enum tcsig_stage; dumps read it without the lock
- * @cut: the window was cut in this round
- * @guess: the window that was cut was a guess
+ * @cut: the window was cut for a loss in this round
+ * @guess: the window was cut in this round because a guess met a queue
  * @grown: the window has grown by min(ABW/C) in this round
  * @offered: SEEK: free bandwidth was reported
  * @proven: JUMP: packets that were sent after the jump are acknowledged
@@ -101,8 +98,8 @@ struct tcsig_vars {
 	u64 ref;
 	u64 goal;
 	u64 undo_cw;
-	u64 taken;
 	u64 delay_ns;
+	u32 step_pkts;
 	u32 least_ns;
 	u32 worst_ns;
 	u32 round_pkts;
@@ -180,18 +177,75 @@ u64 tcsig_believe(u64 free, u64 cw, u64 line);
 u64 tcsig_period_ns(u64 cw, u32 rtt_us);
 
 /**
- * tcsig_hop_target_ns() - target delay of a hop
- * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
+ * struct tcsig_port - estimate of the speed of the path's most loaded port
+ * @free_kbit_ps: latest min(ABW), if no min(ABW/C) came since; 0: none, or too coarse
+ * @pair_kbit_ps: speed by the latest pair of both; 0: none yet
+ * @kbit_ps: speed; 0: not known
+ */
+struct tcsig_port {
+	u32 free_kbit_ps;
+	u32 pair_kbit_ps;
+	u32 kbit_ps;
+};
+
+/**
+ * tcsig_port_note_free() - note a report of min(ABW)
+ * @port: the estimate
+ * @low_kbit_ps: lowest value that the report stands for
+ * @high_kbit_ps: upper bound; U64_MAX: no bound
+ */
+void tcsig_port_note_free(struct tcsig_port *port, u64 low_kbit_ps, u64 high_kbit_ps);
+
+/**
+ * tcsig_port_note_share() - note a report of min(ABW/C)
+ * @port: the estimate
+ * @share_ppm: the report
+ *
+ * ABW over ABW/C is the port's speed, or between the speeds of the two ports with the minima. The
+ * reports are of different packets, between which the port may have changed, so only consecutive
+ * pairs that agree count. A full port reports neither.
+ */
+void tcsig_port_note_share(struct tcsig_port *port, u32 share_ppm);
+
+/**
+ * tcsig_packet_ns() - time of a full packet at the most loaded port
+ * @port: the estimate
+ * @wire_bytes: size of the packet on the wire
  * @period_ns: the flow's period, tcsig_period_ns()
  *
- * Growth of a window below 16 packets and growth by min(ABW/C) keep the ratio of two flows' rates,
- * and so do cuts for the same delay. The higher target of the slower flow is what makes them even.
- * Flows that are fast or many have less of it: a fast flow's packet is short beside the target, and
- * with flows of less than a packet each the queue would grow with their number.
+ * Connections that start at a full port do not know its speed yet. From their own period they would
+ * take themselves for one of sixteen flows: what they have then is 1/4 to 3 of their share.
  *
- * Return: at least @target_ns, at most five times that.
+ * Return: at most TCSIG_TARGET_MAX_NS, or a 16th of the period.
  */
-u64 tcsig_hop_target_ns(u64 target_ns, u64 period_ns);
+u64 tcsig_packet_ns(const struct tcsig_port *port, u32 wire_bytes, u64 period_ns);
+
+/**
+ * tcsig_base_ns() - target delay of a hop for a flow that has all of it
+ * @target_ns: net.hopcc.tcp_csig_target_ns, at most TCSIG_TARGET_MAX_NS
+ * @packet_ns: tcsig_packet_ns()
+ *
+ * With less than a packet's time every packet that meets another one would be a cut.
+ *
+ * Return: at least @target_ns.
+ */
+u64 tcsig_base_ns(u64 target_ns, u64 packet_ns);
+
+/**
+ * tcsig_hop_target_ns() - target delay of a hop
+ * @base_ns: tcsig_base_ns()
+ * @packet_ns: tcsig_packet_ns()
+ * @period_ns: the flow's period, tcsig_period_ns()
+ *
+ * All flows of a port have the same delay, and it is the target of each only if they have the
+ * same period, whatever their RTTs and gains. Each doubling of the period raises the target by a
+ * packet's time, because a packet that arrives changes the delay by as much, but by at most 9/16
+ * of @base_ns. @base_ns is for up to two flows, or, if it has no room for more than two packets,
+ * for one.
+ *
+ * Return: at least @base_ns.
+ */
+u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns);
 
 /**
  * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue

@@ -7,6 +7,8 @@
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses. While no
  * hop reports, and for good if the peer does not support CSIG, the stack's Reno owns the window.
  */
+#include <linux/hash.h>
+
 #include "tcp_csig.h"
 
 #define CREATE_TRACE_POINTS
@@ -25,9 +27,9 @@ static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *c
 {
 	const u32 rtt_us = hop_packet_rtt_us(tcp_sk(sk)), least_us = tcp_min_rtt(tcp_sk(sk));
 
-	if (cs->v.cw >= TCSIG_FLIGHT_PKTS * TCSIG_ONE || least_us == ~0U)
+	if (cs->v.cw >= TCSIG_FLIGHT_PKTS * TCSIG_ONE || least_us == ~0U || !cs->reported)
 		return rtt_us;
-	return tcsig_hold_rtt_us(least_us, rtt_us, READ_ONCE(cs->net->knobs.target_ns));
+	return tcsig_hold_rtt_us(least_us, rtt_us, cs->reported->base_ns);
 }
 
 /* Once a round. */
@@ -40,16 +42,17 @@ static void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
 }
 
 /* Only for a round with an ACK that may change the window: most of the work of a round. */
-static void tcsig_find_period(const struct tcsig_sock *cs)
+static void tcsig_find_period(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
-	const u32 target_ns = READ_ONCE(cs->net->knobs.target_ns);
 	const u64 rtt_ns = (u64)reported->round_rtt_us * NSEC_PER_USEC;
 	const u64 period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
+	const u64 packet_ns = tcsig_packet_ns(&reported->port, hop_wire_bytes(sk), period_ns);
 
-	reported->target_ns = tcsig_hop_target_ns(target_ns, period_ns);
-	reported->ai = tcsig_ai(rtt_ns, target_ns);
-	reported->burst_limit_pkts = tcsig_burst_limit_pkts(target_ns, period_ns);
+	reported->base_ns = tcsig_base_ns(READ_ONCE(cs->net->knobs.target_ns), packet_ns);
+	reported->target_ns = tcsig_hop_target_ns(reported->base_ns, packet_ns, period_ns);
+	reported->ai = tcsig_ai(rtt_ns, reported->base_ns);
+	reported->burst_limit_pkts = tcsig_burst_limit_pkts(reported->base_ns, period_ns);
 	reported->round_cw = 0;
 }
 
@@ -59,12 +62,11 @@ static void tcsig_set_params(const struct sock *sk, const struct tcsig_sock *cs,
 	struct tcsig_reported *reported = cs->reported;
 
 	if (reported->round_cw)
-		tcsig_find_period(cs);
+		tcsig_find_period(sk, cs);
 	*p = (struct tcsig_params){
 		.target_ns = reported->target_ns,
 		.ai = reported->ai,
 		.rtt_ns = (u64)min(tcp_sk(sk)->srtt_us >> 3, HOP_RTT_MAX_US) * NSEC_PER_USEC,
-		.beta_ppm = TCSIG_BETA_PPM,
 	};
 }
 
@@ -80,8 +82,7 @@ static bool tcsig_asks(const struct tcsig_sock *cs)
 /* The latest delays are more than half the target: the path has a queue. */
 static bool tcsig_meets_queue(const struct tcsig_sock *cs)
 {
-	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) >
-			  READ_ONCE(cs->net->knobs.target_ns) / 2;
+	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) > cs->reported->base_ns / 2;
 }
 
 static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
@@ -125,9 +126,14 @@ static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 c
 		tcsig_set_pace(sk, cs, rtt_us);
 }
 
-static u32 tcsig_cwnd_pkts(const struct tcsig_sock *cs)
+/*
+ * A fraction of a packet is a packet more in that part of the ACKs. Whole packets would be a queue
+ * that is one packet longer or shorter for many round trips.
+ */
+static u32 tcsig_cwnd_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
-	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS);
+	const u32 part = (tcp_sk(sk)->delivered * GOLDEN_RATIO_32) >> (32 - TCSIG_SHIFT);
+	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw + part, TCSIG_FLIGHT_PKTS);
 
 	return cs->reported ? hop_guard_bound(&cs->reported->guard, cwnd_pkts) : cwnd_pkts;
 }
@@ -139,7 +145,7 @@ static u32 tcsig_cwnd_pkts(const struct tcsig_sock *cs)
 static void tcsig_apply(struct sock *sk, const struct tcsig_sock *cs, u8 state, u32 acked_pkts)
 {
 	tcsig_set_socket(sk, cs,
-			 hop_cc_repair_pkts(sk, state, tcsig_cwnd_pkts(cs), acked_pkts));
+			 hop_cc_repair_pkts(sk, state, tcsig_cwnd_pkts(sk, cs), acked_pkts));
 }
 
 static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
@@ -212,12 +218,12 @@ static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target
 	trace_csig_move(sk, reported->locator, cs->v.delay_ns, reported->path.tries);
 	reported->moved_seq = tcp_sk(sk)->snd_nxt;
 	sk_rethink_txhash(sk);
+	reported->port = (struct tcsig_port){};
 	/* ACKs of packets that were sent before report the path that was left. */
 	tcsig_begin_round(&cs->v, a->delivered_pkts);
 }
 
-static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
-			     const struct tcsig_params *p, const struct tcsig_ack *a,
+static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs, const struct tcsig_ack *a,
 			     u32 round_least_ns, bool turned)
 {
 	struct tcsig_reported *reported = cs->reported;
@@ -225,13 +231,13 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs,
 	if (reported->path.waits && !before(tcp_sk(sk)->snd_una, reported->moved_seq))
 		tcsig_path_settle(&reported->path);
 	if (READ_ONCE(cs->net->knobs.move_rounds))
-		tcsig_choose_path(sk, cs, p->target_ns, a, round_least_ns, turned);
+		tcsig_choose_path(sk, cs, reported->base_ns, a, round_least_ns, turned);
 }
 
 /* Return: true if an ACK with a hop's signals changes neither window nor path. */
 static bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
 {
-	return tcsig_is_quiet(&cs->v, a, READ_ONCE(cs->net->knobs.target_ns)) &&
+	return tcsig_is_quiet(&cs->v, a, cs->reported->base_ns) &&
 	       !cs->reported->path.waits && !READ_ONCE(cs->net->knobs.move_rounds);
 }
 
@@ -258,7 +264,7 @@ static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
 	tcsig_end_ack(sk, cs, a, turned);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
-	tcsig_maybe_move(sk, cs, &p, a, least_ns, turned);
+	tcsig_maybe_move(sk, cs, a, least_ns, turned);
 }
 
 /* While no hop reports */
@@ -495,7 +501,7 @@ static u32 tcsig_undo_cwnd(struct sock *sk)
 		return min(tcp_reno_undo_cwnd(sk), HOP_WND_MAX_PKTS);
 	tcsig_undo(&cs->v);
 	hop_guard_undo(&cs->reported->guard);
-	return tcsig_cwnd_pkts(cs);
+	return tcsig_cwnd_pkts(sk, cs);
 }
 
 /* ss shows the pacing rate, max(PD), cw, and enum tcsig_stage, plus 4 while no hop reports. */

@@ -25,6 +25,7 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 	cs->reported->flow = flow;
 	cs->reported->view = ctag_flow_view(flow);
 	cs->reported->mean_share_ppm = CSIG_PPM_MAX;
+	cs->reported->base_ns = READ_ONCE(cs->net->knobs.target_ns);
 	return true;
 }
 
@@ -135,11 +136,13 @@ static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, stru
 
 	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(reported, CSIG_ABW, &r)) {
 		reported->free_kbit_ps = min_t(u64, r.low, U32_MAX);
+		tcsig_port_note_free(&reported->port, r.low, r.high);
 		a->has_free = true;
 	}
 	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(reported, CSIG_ABW_C, &r)) {
 		const u32 share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
 
+		tcsig_port_note_share(&reported->port, share_ppm);
 		a->share_ppm = tcsig_shares_note(&reported->shares, share_ppm);
 		a->has_share = true;
 		reported->mean_share_ppm = tcsig_mean(reported->mean_share_ppm, share_ppm);
@@ -165,7 +168,7 @@ void tcsig_note_full(const struct tcsig_sock *cs)
 	struct tcsig_reported *reported = cs->reported;
 
 	if (reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM / 2 &&
-	    reported->mean_ns < READ_ONCE(cs->net->knobs.target_ns) / 4)
+	    reported->mean_ns < reported->base_ns / 4)
 		reported->full_rounds += reported->full_rounds < TCSIG_FULL_ROUNDS;
 	else
 		reported->full_rounds = 0;

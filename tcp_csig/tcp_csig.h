@@ -25,6 +25,7 @@
  * @path: choice of paths
  * @mean_ns: mean of max(PD)
  * @mean_share_ppm: mean of min(ABW/C)
+ * @port: speed of the most loaded port
  * @moved_seq: SND.NXT when a path was left
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
  *	including itself
@@ -32,6 +33,7 @@
  * @round_cw: window at the end of the last round, as long as @target_ns and @ai are those of an
  *	earlier one; otherwise 0
  * @round_rtt_us: RTT that it referred to
+ * @base_ns: tcsig_base_ns()
  * @target_ns: tcsig_hop_target_ns()
  * @ai: tcsig_ai()
  * @burst_limit_pkts: tcsig_burst_limit_pkts()
@@ -53,10 +55,12 @@ struct tcsig_reported {
 	struct tcsig_estimate estimate;
 	struct tcsig_path path;
 	u64 mean_ns;
+	struct tcsig_port port;
 	u32 mean_share_ppm;
 	u32 moved_seq;
 	u32 sharers;
 	u64 round_cw;
+	u64 base_ns;
 	u64 target_ns;
 	u64 ai;
 	u32 round_rtt_us;

@@ -11,6 +11,7 @@
  * implements the receiver.
  */
 #include <hopcc/core/hop_cc.h>
+#include <hopcc/core/hop_ect.h>
 
 #include "dctcp_receiver.h"
 #include "dctcp_sender.h"
@@ -292,6 +293,19 @@ static struct tcp_congestion_ops dctcp_ops __read_mostly = {
 static struct tcp_congestion_ops dctcp_reno __read_mostly =
 	HOP_CC_RENO("dctcp_ms-reno", .get_info = dctcp_get_info);
 
+static unsigned int dctcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
+				 const struct nf_hook_state *state)
+{
+	if (hop_ect_is_segment(skb))
+		hop_ect_output_syn(skb);
+	return NF_ACCEPT;
+}
+
+static const struct hop_hook_cc dctcp_hook = {
+	.ops	= { &dctcp_ops, &dctcp_reno },
+	.output	= dctcp_output,
+};
+
 static const struct ctl_table dctcp_table[] = {
 	HOP_SYSCTL_NUMBER("tcp_dctcp_ms_rtt_max_us", struct dctcp_net, knobs.rtt_max_us, 0,
 			  DCTCP_RTT_MAX_US),
@@ -300,6 +314,6 @@ static const struct ctl_table dctcp_table[] = {
 
 static const struct dctcp_knobs dctcp_defaults = { .rtt_max_us = DCTCP_RTT_DEFAULT_US };
 
-HOP_CC_MODULE(dctcp, .reno = &dctcp_reno);
+HOP_CC_MODULE(dctcp, .reno = &dctcp_reno, .hook = &dctcp_hook);
 
 MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");

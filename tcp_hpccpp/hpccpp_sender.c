@@ -33,7 +33,7 @@
 #define HPCCPP_BLIND_ROUNDS_NEW	2
 #define HPCCPP_BLIND_ROUNDS_MAX	16
 /* Maximum burst of a flow, unless the hosts are slow and the path is free. */
-#define HPCCPP_BURST_NS		20000U
+#define HPCCPP_BURST_NS		5000U
 /* Limit for slow ports: a host that sends fewer at once needs more CPU time than with cubic. */
 #define HPCCPP_BURST_MIN_PKTS	4U
 /* Maximum growth per round, in windows, if the sender's device does not report its rate. */

@@ -280,7 +280,7 @@ u64 hpccpp_pace_bytes_ps(u32 wnd_bytes, u32 t_ns, u32 mss_bytes, u32 wire_bytes)
  * @wire_bytes: size of a full packet on the wire
  *
  * A flow with a shorter RTT sees a burst as a queue: at 2.5 Gbit/s a GSO packet of 25 segments, a
- * sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us. At this rate the
+ * sixteenth of the window of a flow with T 2 ms, is six T of one with T 20 us. At 10 Gbit/s the
  * limit is HPCCPP_BURST_MIN_PKTS, and slower ports do not lower it. hop_burst_pkts() limits a
  * window of fewer than 64 packets to shorter bursts.
  *

@@ -183,17 +183,22 @@ static void far_test(struct kunit *test)
 /* A full hop with a queue of one BDP: U is 1 and the queue in terms of the flow's round. */
 static const struct drain_case {
 	const char *what;
+	u32 t_ns;
 	u32 wnd_bytes;
 	u32 want_u_x1000;
 } drain_cases[] = {
-	{ "a packet or more: T", 1538, 1975 },
-	{ "half a packet: 2 T", 769, 1488 },
-	{ "10 % of one: 10 T", 154, 1098 },
+	{ "a packet or more: T", T_NS, 1538, 1975 },
+	{ "half a packet: 2 T", T_NS, 769, 1488 },
+	{ "10 % of one: 10 T", T_NS, 154, 1098 },
+	/* 79.3 packets of queue, without the two that do not count */
+	{ "a short T: 32 packet times", T_NS / 10, 1538, 3477 },
+	{ "and half a packet: 64 packet times", T_NS / 10, 769, 2239 },
 };
 
 static void drain_test(struct kunit *test)
 {
 	const u32 bdp_units = BDP_BYTES >> int_speeds[SPEED_100G].unit_shift;
+	struct hpcc_params p = params;
 	struct one_path path;
 	struct hpcc_vars v;
 	size_t i;
@@ -201,10 +206,11 @@ static void drain_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(drain_cases); i++) {
 		const struct drain_case *c = &drain_cases[i];
 
-		hpcc_start(&v, &params);
-		hpcc_receive(&v, &params, one_hop(&path, 0, 0, bdp_units), 1000);
+		p.t_ns = c->t_ns;
+		hpcc_start(&v, &p);
+		hpcc_receive(&v, &p, one_hop(&path, 0, 0, bdp_units), 1000);
 		v.wnd_ref = (u64)c->wnd_bytes << HPCC_WND_SHIFT;
-		hpcc_receive(&v, &params, one_hop(&path, 2 * T_NS, 2 * bdp_units, bdp_units),
+		hpcc_receive(&v, &p, one_hop(&path, 2 * T_NS, 2 * bdp_units, bdp_units),
 			     1000 + 2 * T_NS);
 		KUNIT_EXPECT_LE_MSG(test, abs((s32)(v.u - U(c->want_u_x1000))), (s32)U(5), "%s: %u",
 				    c->what, v.u);
@@ -376,6 +382,53 @@ static void room_test(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, v.bottleneck, 5);
 	KUNIT_EXPECT_GE(test, v.u, 2 * HPCC_U_ONE);
+}
+
+/* Two hops with these loads: which of them counts after the one that did, and U. */
+static const struct stay_case {
+	const char *what;
+	u8 was;
+	u32 load_x1000[2];
+	u8 want;
+	u32 want_u_x1000;
+} stay_cases[] = {
+	{ "the other one has more, within the error", 0, { 900, 950 }, 0, 900 },
+	{ "it has more than that", 0, { 900, 980 }, 1, 980 },
+	{ "the same for the last hop", 1, { 950, 900 }, 1, 900 },
+	{ "the first one has more", 1, { 980, 900 }, 0, 980 },
+	{ "a hop that no record is of", 2, { 900, 950 }, 1, 950 },
+	{ "a hop that was not used, and hardly is", 0, { 0, 50 }, 1, 50 },
+};
+
+static void stay_test(struct kunit *test)
+{
+	u64 room[4];
+	struct int_hdr *h = (struct int_hdr *)room;
+	struct hpcc_vars v;
+	size_t i;
+	u32 n, k;
+
+	for (i = 0; i < ARRAY_SIZE(stay_cases); i++) {
+		const struct stay_case *c = &stay_cases[i];
+
+		hpcc_start(&v, &params);
+		for (n = 0; n < 3; n++) {
+			int_write(h, 6, INT_TYPE_PROBE, 0, 2);
+			h->path = cpu_to_be32(2U << 28 | 7 << 16);
+			for (k = 0; k < 2; k++) {
+				struct int_record r = { SPEED_100G, n * T_NS,
+							n * 244 * c->load_x1000[k] / 1000, 0 };
+
+				h->record[k] = int_pack(&r);
+			}
+			if (n == 2)
+				v.bottleneck = c->was;
+			hpcc_receive(&v, &params, h, n * T_NS);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, v.bottleneck, c->want, "%s", c->what);
+		KUNIT_EXPECT_LE_MSG(test, abs((s32)(v.u - U(c->want_u_x1000))), (s32)U(5), "%s: %u",
+				    c->what, v.u);
+	}
 }
 
 static void rescale_test(struct kunit *test)
@@ -801,8 +854,9 @@ static void burst_test(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(1, 1538), HPCCPP_BURST_MIN_PKTS);
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(125000000, 1538), HPCCPP_BURST_MIN_PKTS);
-	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(312500000, 1538), 4U);
-	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(12500000000ULL, 1538), HOP_BURST_MAX_PKTS);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(1250000000, 1538), 4U);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(3125000000ULL, 1538), 10U);
+	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(50000000000ULL, 1538), HOP_BURST_MAX_PKTS);
 	KUNIT_EXPECT_EQ_MSG(test, hpccpp_burst_pkts(0, 1538), HOP_BURST_MAX_PKTS, "not known");
 	KUNIT_EXPECT_EQ(test, hpccpp_burst_pkts(U64_MAX, 1538), HOP_BURST_MAX_PKTS);
 }
@@ -1214,6 +1268,7 @@ static struct kunit_case hpccpp_sender_cases[] = {
 	KUNIT_CASE(turns_test),
 	KUNIT_CASE(kept_test),
 	KUNIT_CASE(room_test),
+	KUNIT_CASE(stay_test),
 	KUNIT_CASE(rescale_test),
 	KUNIT_CASE(queues_test),
 	KUNIT_CASE(memory_test),

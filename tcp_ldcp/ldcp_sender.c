@@ -26,6 +26,8 @@
  * - A loss in the stable stage, which the draft does not cover, halves cw once per window; a
  *   timeout leaves one packet. Only packets sent after the loss grant credits again.
  * - If no packet was acked before the first loss, cw is gamma, the minimum window, not 0.
+ * - Where the base RTT is not configured, the first window is the rate times 1 ms at most: a longer
+ *   RTT has a queue in it, or leads to where the configured rate says nothing.
  */
 #include "ldcp_sender.h"
 
@@ -33,6 +35,11 @@
 #define LDCP_RESUME_MAX_PKTS	0x40000000U
 /* RTTs, in minimum RTTs, that no queue below the threshold of marks explains. */
 #define LDCP_IDLE_RTTS	3
+/*
+ * Maximum of a base RTT that is measured, not configured: a longer one has a queue in it, or leads
+ * out of the data centre, and the configured rate says nothing of such a path.
+ */
+#define LDCP_NEAR_RTT_US	1000U
 
 /**
  * ldcp_grow() - grow the window for an ACK with ECE = 0
@@ -204,7 +211,7 @@ u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire_bytes, u32 de
 {
 	u64 bytes = b->bytes;
 
-	rtt_us = min(b->rtt_us ?: rtt_us, LDCP_RTT_MAX_US);
+	rtt_us = b->rtt_us ? min(b->rtt_us, LDCP_RTT_MAX_US) : min(rtt_us, LDCP_NEAR_RTT_US);
 	/* 1.6 * 10^6 * 125000 * 10^7 < 2^61 */
 	if (!bytes)
 		bytes = div_u64((u64)b->rate_mbit * LDCP_BYTES_PER_MBIT * rtt_us, LDCP_US_PER_S);

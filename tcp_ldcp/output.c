@@ -9,22 +9,10 @@
  * with a qdisc or a bridge with netfilter the hook runs a second time, in a VRF without the socket
  * lock.
  */
-#include <net/dsfield.h>
-#include <hopcc/core/hop_shim.h>
+#include <hopcc/core/hop_ect.h>
 #include <net/ip.h>
 
 #include "tcp_ldcp.h"
-
-static bool ldcp_clear_ect(struct sk_buff *skb)
-{
-	if (skb_ensure_writable(skb, skb_network_offset(skb) + sizeof(struct ipv6hdr)))
-		return false;
-	if (skb->protocol == htons(ETH_P_IP))
-		ipv4_change_dsfield(ip_hdr(skb), (u8)~INET_ECN_MASK, INET_ECN_NOT_ECT);
-	else
-		ipv6_change_dsfield(ipv6_hdr(skb), (u8)~INET_ECN_MASK, INET_ECN_NOT_ECT);
-	return true;
-}
 
 static void ldcp_clear_ece(struct sk_buff *skb)
 {
@@ -65,7 +53,7 @@ static unsigned int ldcp_cut(struct sk_buff *skb, const struct nf_hook_state *st
 		if (!seg->sk)
 			skb_set_owner_w(seg, sk);
 		if (next)
-			ldcp_clear_ect(seg);
+			hop_ect_clear(seg);
 		hop_hook_pass_on(seg, state);
 	}
 	sock_put(sk);
@@ -113,36 +101,7 @@ static unsigned int ldcp_output_first(struct sk_buff *skb, const struct nf_hook_
 
 	if (ldcp_has_tail(&f, segs_pkts, payload_bytes))
 		return skb_is_gso(skb) ? ldcp_cut(skb, state) : NF_ACCEPT;
-	ldcp_clear_ect(skb);
-	return NF_ACCEPT;
-}
-
-/*
- * Return: true for a segment of the socket itself, false for a tunnel's packet around it. Ports
- * cannot distinguish them because NAT may have translated them.
- */
-static bool ldcp_is_segment(const struct sk_buff *skb)
-{
-	const int offset = skb_transport_offset(skb);
-	struct hop_shim_place place;
-
-	if (skb->encapsulation || offset <= 0 || offset + sizeof(struct tcphdr) > skb_headlen(skb))
-		return false;
-	if (skb->protocol == htons(ETH_P_IP))
-		return ip_hdr(skb)->protocol == IPPROTO_TCP;
-	if (ipv6_hdr(skb)->nexthdr == IPPROTO_TCP)
-		return true;
-	return hop_shim_find(skb, &place) && place.next == IPPROTO_TCP;
-}
-
-/*
- * A SYN that no longer asks for ECN, or a SYN-ACK that does not agree to it: make it Not-ECT, so
- * that a connection without ECN can be established if the path drops ECT packets.
- */
-static unsigned int ldcp_output_syn(struct sk_buff *skb)
-{
-	if (!tcp_hdr(skb)->ece)
-		ldcp_clear_ect(skb);
+	hop_ect_clear(skb);
 	return NF_ACCEPT;
 }
 
@@ -150,7 +109,7 @@ static unsigned int ldcp_output_syn(struct sk_buff *skb)
 static unsigned int ldcp_output_reno(struct sk_buff *skb, const struct sock *sk)
 {
 	if (compat_ecn_rfc3168(tcp_sk(sk)))
-		ldcp_clear_ect(skb);
+		hop_ect_clear(skb);
 	return NF_ACCEPT;
 }
 
@@ -161,16 +120,14 @@ unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!ldcp_is_segment(skb))
+	if (!hop_ect_is_segment(skb))
 		return NF_ACCEPT;
 	if (fallen_back)
 		return ldcp_output_reno(skb, sk);
 	ls = inet_csk_ca(sk);
-	th = tcp_hdr(skb);
-	if (th->syn)
-		return ldcp_output_syn(skb);
-	if (skb->sk != sk)
+	if (hop_ect_output_syn(skb) || skb->sk != sk)
 		return NF_ACCEPT;
+	th = tcp_hdr(skb);
 	if (th->ece && !ldcp_echoes(&ls->receiver, ntohl(th->ack_seq))) {
 		ldcp_clear_ece(skb);
 		th = tcp_hdr(skb);

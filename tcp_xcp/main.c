@@ -4,10 +4,10 @@
  * xcp_sender.c, net_xcp adds and removes the header on the wire; this file connects the algorithm
  * to the TCP stack.
  *
- * cong_control() sets both the congestion window and the pacing rate, so that a window of 1.3
- * segments is a rate. The stack still detects and repairs losses. While the end-to-end control
- * determines the window (after a loss, and permanently if the peer does not support XCP), the
- * connection uses the stack's Reno.
+ * cong_control() sets both the congestion window and the pacing rate: pacing at cwnd / RTT makes a
+ * window of 1.3 segments effective. The stack still detects and repairs losses. Its Reno determines
+ * the window in three cases: after a loss or a mark, for a time, within XCP (txcp_vars.reno); until
+ * the peer's carrier has answered (txcp_asking); and for good without XCP (txcp_reno).
  */
 #include <hopcc/core/hop_cc.h>
 #include <hopcc/core/hop_shim.h>
@@ -20,28 +20,31 @@
 #include "trace.h"
 
 /*
- * Pacing rate, in windows per RTT, of a sender that is held back by its own host. TCP keeps one
- * millisecond of its pacing rate queued at the device; if packets of other sockets wait there for
- * longer, the sender could never fill its window at a lower rate.
+ * Pacing rate, in windows per RTT, of a sender that could not fill its window in the last rounds,
+ * see txcp_is_held(). TCP keeps one millisecond of its pacing rate queued at the device; if packets
+ * of other sockets wait there for longer, the sender could never fill its window at a lower rate.
  */
 #define XCP_HELD_PACING		4
 
-/* A window that the receiver takes for small, packets: below its XCP_SMALL_WINDOW_PKTS */
+/*
+ * The largest window that counts as small, packets. The receiver (net_xcp) does not delay ACKs
+ * below XCP_SMALL_WINDOW_PKTS.
+ */
 #define XCP_SMALL_PKTS		2U
 
 struct txcp_sock {
 	struct txcp_vars v;
 	struct xcp_flow *flow;
-	u64 undo_wnd;		/* the window before the end-to-end control took over */
+	u64 undo_wnd;		/* XCP's window before the last loss, << XCP_WND_SHIFT; 0: none */
 	s64 feedback_bytes_ps;	/* the latest feedback; for dumps */
-	u32 round_end_pkts;	/* tp->delivered at which the round ends */
+	u32 round_pkts;		/* tp->delivered at the start of the round */
 	u32 ack_us;		/* time of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
 	struct hop_speed speed;	/* of the socket's device; read once a round trip */
 	bool small;		/* the window in the last offer is small */
-	bool reported;		/* the last packet's header had such a window */
-	bool delayed;		/* txcp_is_delayed() when the socket was set */
+	bool reported;		/* a packet was sent with a small window in its header */
+	bool delayed;		/* txcp_is_delayed() at the last update of cwnd */
 	bool paces;		/* xcp has switched pacing on */
 };
 
@@ -58,16 +61,16 @@ static unsigned int txcp_net_id;
 static struct tcp_congestion_ops txcp_ops, txcp_reno;
 static const struct hop_cc txcp_cc;
 
-static struct txcp_line txcp_line_of(const struct sock *sk, const struct txcp_sock *xs,
-				     u64 throughput_bytes_ps)
+static struct txcp_limits txcp_limits_of(const struct sock *sk, const struct txcp_sock *xs,
+					 u64 throughput_bytes_ps)
 {
 	const unsigned long app_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-	struct txcp_line line;
+	struct txcp_limits l;
 
-	line = txcp_desire(hop_speed_bytes_ps(xs->speed), xs->speed.limits,
-			   app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
-	line.least_rtt_us = tcp_min_rtt(tcp_sk(sk));
-	return line;
+	l = txcp_get_limits(hop_speed_bytes_ps(xs->speed), xs->speed.limits,
+			    app_bytes_ps == ~0UL ? U64_MAX : app_bytes_ps, throughput_bytes_ps);
+	l.min_rtt_us = tcp_min_rtt(tcp_sk(sk));
+	return l;
 }
 
 /* Count the demand of the packets that were sent since the last offer. */
@@ -88,7 +91,7 @@ static void txcp_offer(const struct sock *sk, struct txcp_sock *xs, u64 desired_
 	s32 demand_bytes_ps = 0;
 
 	desired_bytes_ps = min(desired_bytes_ps,
-			       txcp_ask_most_bytes_ps(&xs->v, throughput_bytes_ps));
+			       txcp_max_asked_bytes_ps(&xs->v, throughput_bytes_ps));
 	if (throughput_bytes_ps)
 		demand_bytes_ps = txcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
 						       cwnd_pkts);
@@ -122,9 +125,8 @@ static bool txcp_is_delayed(const struct sock *sk, const struct txcp_sock *xs, u
 }
 
 /*
- * Return: the window for a small one, or for one that was small before, packets. Two packets may
- * be in flight where the ACK of a single one may be delayed, since the receiver acknowledges the
- * second one at once.
+ * Return: cwnd, packets: @cwnd_pkts, and one more if the ACK of a single packet in flight may be
+ * delayed, since the receiver acknowledges a second one at once. The window is small, or was.
  */
 static u32 txcp_small_window(struct sock *sk, struct txcp_sock *xs, u32 cwnd_pkts)
 {
@@ -150,8 +152,8 @@ static u32 txcp_set_window(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
 }
 
 /*
- * Reno's window. In a recovery it is the one that the recovery ends with: the socket's is smaller
- * then, see hop_cc_repair_pkts().
+ * Reno's window. During recovery it is ssthresh, the window after it: cwnd may be smaller then, see
+ * hop_cc_reno_repair_pkts().
  */
 static u32 txcp_reno_pkts(const struct sock *sk)
 {
@@ -162,13 +164,13 @@ static u32 txcp_reno_pkts(const struct sock *sk)
 	return clamp(tp->snd_ssthresh, 1U, HOP_WND_MAX_PKTS);
 }
 
-/* Set window, pacing rate and offer from XCP's state or, under Reno, from the stack's window. */
+/* Set window, pacing rate and offer from XCP's state; under Reno only the offer. */
 static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes,
 			    struct xcp_feedback feedback)
 {
 	const bool reno = xs->v.reno;
 	u64 wnd_bytes, rate_bytes_ps;
-	struct txcp_line line;
+	struct txcp_limits l;
 	u32 cwnd_pkts;
 
 	/* With feedback, txcp_receive_feedback() has counted them already. */
@@ -178,17 +180,17 @@ static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes
 	wnd_bytes = reno ? (u64)cwnd_pkts * mss_bytes : txcp_wnd_bytes(&xs->v);
 
 	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
-	line = txcp_line_of(sk, xs, rate_bytes_ps);
-	txcp_offer(sk, xs, line.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
+	l = txcp_limits_of(sk, xs, rate_bytes_ps);
+	txcp_offer(sk, xs, l.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (trace_xcp_feedback_enabled() && feedback.headers)
 		txcp_trace(sk, xs, feedback, rate_bytes_ps);
 	if (txcp_is_held(&xs->v))
 		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps && !reno)
-		hop_stack_set_pace(sk, rate_bytes_ps, line.limit_bytes_ps);
+		hop_stack_set_pace(sk, rate_bytes_ps, l.limit_bytes_ps);
 }
 
-/* The same, where no feedback came. */
+/* Update the socket where no feedback was received. */
 static void txcp_apply(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
 {
 	txcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
@@ -201,6 +203,11 @@ static void txcp_init(struct sock *sk)
 	u32 cwnd_pkts;
 
 	hop_stack_bound_cwnd(sk);
+	/* Where losses are being repaired, Reno goes on until the repair ends. */
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR) {
+		hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
+		return;
+	}
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
 		hop_cc_wait(sk, &txcp_cc, nxcp_flow_ask(sk));
@@ -213,7 +220,7 @@ static void txcp_init(struct sock *sk)
 		    min(tcp_snd_cwnd(tp), XCP_INIT_PKTS);
 	txcp_start(&xs->v, (u64)cwnd_pkts * hop_cc_mss_bytes(sk), hop_cc_mss_bytes(sk));
 	xs->v.rtt_us = min(tp->srtt_us >> 3, XCP_RTT_MAX_US);
-	xs->round_end_pkts = tp->delivered;
+	xs->round_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
 	xs->speed = hop_sock_speed(sk);
@@ -248,7 +255,8 @@ static void txcp_give_up(struct sock *sk)
 }
 
 /*
- * TCP calls the first packets of a connection application-limited, whatever waits behind them.
+ * TCP marks the first packets of a connection as application-limited even if more data is queued,
+ * so the write queue counts, too.
  *
  * Return: true if the application or the peer's receive window limits the sender.
  */
@@ -268,28 +276,42 @@ static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock
 	return READ_ONCE(xn->knobs.loss);
 }
 
+/* From now on an undo of the loss restores nothing: feedback has changed the window since. */
+static void txcp_resume_xcp(const struct sock *sk, struct txcp_sock *xs)
+{
+	xs->undo_wnd = 0;
+	trace_xcp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
+}
+
 static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 	enum txcp_loss loss = txcp_loss_of(sk, xs);
 	u32 mss_bytes = hop_cc_mss_bytes(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
 		txcp_give_up(sk);
 	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)txcp_reno_pkts(sk) * mss_bytes,
 				mss_bytes))
-		trace_xcp_rule(sk, false, tcp_snd_cwnd(tp));
+		txcp_resume_xcp(sk, xs);
 }
 
 /*
- * Headers end without a loss if the key of the flow changes, since its entry is then removed: the
- * device joins a VRF, for example. In recovery, Reno waits for the end, as after any loss.
+ * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
+ * the carrier removes its entry and sends no headers any more. A recovery is left to end first.
  */
 static bool txcp_is_cut_off(const struct sock *sk, const struct txcp_sock *xs)
 {
 	return nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED &&
 	       inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
+}
+
+/* Reno goes on from XCP's window, which slow start would double. */
+static void txcp_give_up_unlost(struct sock *sk)
+{
+	hop_stack_set_ssthresh(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
+	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
+	txcp_give_up(sk);
 }
 
 static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
@@ -300,7 +322,7 @@ static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts,
 	if (reno)
 		txcp_end_reno_round(sk, xs);
 	else if (txcp_is_cut_off(sk, xs))
-		txcp_give_up(sk);
+		txcp_give_up_unlost(sk);
 	txcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
 	txcp_end_asking(&xs->v, xs->v.received);
 	xs->v.received = false;
@@ -309,7 +331,7 @@ static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts,
 static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_sample *rs,
 		       u32 mss_bytes)
 {
-	const u32 round_start_pkts = xs->round_end_pkts;
+	const u32 start_pkts = xs->round_pkts;
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	xs->ack_us = tp->tcp_mstamp;
@@ -320,15 +342,15 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 			       max(xs->v.in_flight_pkts, rs->prior_in_flight);
 	if (txcp_is_limited(sk, rs))
 		xs->v.app_limited = true;
-	if (hop_round_ended(sk, rs, &xs->round_end_pkts))
-		txcp_end_round(sk, xs, tp->delivered - round_start_pkts, mss_bytes);
+	if (hop_round_ended(sk, rs, &xs->round_pkts))
+		txcp_end_round(sk, xs, tp->delivered - start_pkts, mss_bytes);
 }
 
 static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 feedback_bytes_ps,
 				  u32 mss_bytes)
 {
 	const u64 wnd = xs->v.wnd;
-	struct txcp_line line;
+	struct txcp_limits l;
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
 	xs->v.received = true;
@@ -337,11 +359,10 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 		nxcp_flow_count_excess(xs->flow);
 	if (!txcp_receive(&xs->v, feedback_bytes_ps, mss_bytes))
 		return;
-	/* Acknowledged data limits the growth if the device's speed is unknown. */
-	line = txcp_line_of(sk, xs, 0);
-	line.start_bytes = XCP_START_PKTS * mss_bytes;
-	line.acked_bytes = (u64)(tcp_sk(sk)->delivered - xs->round_end_pkts) * mss_bytes;
-	txcp_bound_growth(&xs->v, &line, wnd);
+	l = txcp_limits_of(sk, xs, 0);
+	l.start_bytes = XCP_START_PKTS * mss_bytes;
+	l.acked_bytes = (u64)(tcp_sk(sk)->delivered - xs->round_pkts) * mss_bytes;
+	txcp_bound_growth(&xs->v, &l, wnd);
 }
 
 static void txcp_acked(struct sock *sk, const struct rate_sample *rs)
@@ -376,7 +397,7 @@ static void txcp_resume(struct sock *sk)
 	if (xs->v.reno)
 		return;
 	idle_us = hop_idle_us(tcp_sk(sk), xs->ack_us);
-	changed = txcp_end_silence(&xs->v);
+	changed = txcp_restart(&xs->v);
 	if (idle_us < xs->v.rtt_us && !changed)
 		return;
 	mss_bytes = hop_cc_mss_bytes(sk);
@@ -399,12 +420,15 @@ static u32 txcp_ssthresh(struct sock *sk)
 	return max(min(tcp_snd_cwnd(tp), max(tp->packets_out, xs->v.in_flight_pkts)) >> 1, 2U);
 }
 
-/* snd_ssthresh already has the new value. */
+/* The stack has called ssthresh(), whose result hop_cc_reno_lost() uses. */
 static void txcp_lost(struct sock *sk, u8 new_state)
 {
 	struct txcp_sock *xs = inet_csk_ca(sk);
 
 	hop_cc_reno_lost(sk, new_state);
+	/* An undo of a second timeout, see tcp_enter_loss(), is none of the loss before it. */
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss && !inet_csk(sk)->icsk_retransmits)
+		xs->undo_wnd = 0;
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;

@@ -6,7 +6,7 @@
  *	throughput = cwnd / RTT
  *	demand     = (desired - throughput) / packets in an RTT		per packet
  *	cwnd       = max(cwnd + feedback * RTT, MSS)			per ACK
- *	cwnd       = cwnd * (1 - p) + sent * p, p = 1/2			per RTT below it
+ *	cwnd       = cwnd * (1 - p) + sent * p, p = 1/2		per RTT that did not fill it
  *
  * A round trip counts as below the window if the packets in flight never filled it, for any reason:
  * the application, the receiver's window, the send buffer, or a port of the host that other sockets
@@ -17,31 +17,31 @@
  * throughput below 2^40 bytes/s (8.8 Tbit/s). Values from the network are clamped to these ranges.
  *
  * Deviations:
- * - Feedback raises the window no faster than slow start would, and to less the longer the RTT is:
- *   no more at twice the minimum, where a port that does not take part has a queue. If a router has
- *   reduced demands, the minimum counts with XCP_QUEUE_MAX_US: it drains its own queue in a few
- *   round trips.
+ * - Feedback raises the window no faster than slow start would. The limit is scaled by the minimum
+ *   RTT / RTT, so that at twice the minimum the window stops growing: a port without XCP has a
+ *   queue. If a router of XCP is known to be on the path, XCP_QUEUE_MAX_US is added to the minimum:
+ *   that router drains its own queue.
  * - Section 3.1.3 prints cwnd + feedback * RTT * 1000 with feedback in bytes/s and RTT in ms, an
  *   error by a factor of 10^6. The code computes feedback * RTT.
  * - Section 4.1's "more restrictive over a round trip": both windows start a round with the same
  *   value, one follows the feedback, the other the end-to-end control. XCP resumes when the
- *   feedback's window is the smaller one at the end of the round, or at once if the loss was
- *   chance: a router reduces demands, and the RTT shows no queue of another port.
+ *   feedback's window is the smaller one at the end of the round, or after one round if the loss
+ *   was random: a router reduces demands, and the RTT shows no queue of another port.
  * - The peer returns the feedback and may lie. The sum of all positive feedback is limited to the
- *   demands that were sent and not granted yet, and the window to XCP_LINE_RTTS round trips of the
+ *   demands that were sent and not granted yet, and the window to XCP_MAX_RTTS round trips of the
  *   desired throughput. A sender that does not know its device's rate asks for at most
  *   XCP_ASK_MAX times its throughput.
  */
 #include "xcp_sender.h"
 
-/* Desired rate, in throughputs, if the device does not report its rate */
+/* Maximum desired rate, in current throughputs, if the device does not report its rate */
 #define XCP_ASK_MAX		64U
 /*
  * Maximum window in RTTs of the desired rate. More than one: a sender keeps asking while the first
  * answers are on their way.
  */
-#define XCP_LINE_RTTS		2U
-/* Queue of a router of XCP that other flows' longer RTTs cause: it drains in theirs. */
+#define XCP_MAX_RTTS		2U
+/* Delay that a queue at a router of XCP may have: flows with longer RTTs drain it in theirs. */
 #define XCP_QUEUE_MAX_US	1000U
 #define XCP_ASKED_MAX_BYTES_PS	BIT_ULL(60)
 /* A window counts as filled if at most this much is missing: pacing, GSO and ACKs are bursty. */
@@ -130,24 +130,24 @@ static void txcp_apply_feedback(struct txcp_vars *v, s64 feedback_bytes_ps, u32 
 	txcp_wnd_set(v, v->wnd + (lowers ? -change : change), mss_bytes);
 }
 
-struct txcp_line txcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
-			     u64 throughput_bytes_ps)
+struct txcp_limits txcp_get_limits(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
+				   u64 throughput_bytes_ps)
 {
 	const u64 rate_bytes_ps = speed_bytes_ps ?: XCP_RATE_MAX_BYTES_PS;
-	struct txcp_line line = {
+	struct txcp_limits l = {
 		.desired_bytes_ps = app_bytes_ps == U64_MAX ? rate_bytes_ps : app_bytes_ps,
 		.limit_bytes_ps = limits ? speed_bytes_ps : U64_MAX,
 	};
 
 	/* 2^40 * 2^6 fits; without an RTT the throughput is 0 and packets carry no demand. */
 	if (!speed_bytes_ps && throughput_bytes_ps)
-		line.desired_bytes_ps = min(line.desired_bytes_ps,
-					    throughput_bytes_ps * XCP_ASK_MAX);
-	line.desired_bytes_ps = min(line.desired_bytes_ps, line.limit_bytes_ps);
-	return line;
+		l.desired_bytes_ps = min(l.desired_bytes_ps,
+					 throughput_bytes_ps * XCP_ASK_MAX);
+	l.desired_bytes_ps = min(l.desired_bytes_ps, l.limit_bytes_ps);
+	return l;
 }
 
-u64 txcp_ask_most_bytes_ps(const struct txcp_vars *v, u64 throughput_bytes_ps)
+u64 txcp_max_asked_bytes_ps(const struct txcp_vars *v, u64 throughput_bytes_ps)
 {
 	if (v->limited)
 		return throughput_bytes_ps;
@@ -204,34 +204,35 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps)
 void txcp_end_asking(struct txcp_vars *v, bool received)
 {
 	/* Half of the last round's demands or more were not granted: a router reduced them. */
-	if (received && !v->reno && v->due_bits && fls64(v->asked_before_bytes_ps) >= v->due_bits)
-		v->routed = true;
+	if (received && !v->reno && v->asked_before_bits &&
+	    fls64(v->asked_before_bytes_ps) >= v->asked_before_bits)
+		v->has_router = true;
 	v->asked_before_bytes_ps = min((v->asked_before_bytes_ps >> received) + v->asked_bytes_ps,
 				       XCP_ASKED_MAX_BYTES_PS);
-	v->due_bits = fls64(v->asked_before_bytes_ps);
+	v->asked_before_bits = fls64(v->asked_before_bytes_ps);
 	v->asked_bytes_ps = 0;
 	v->round_wnd = v->wnd;
 }
 
 /**
- * txcp_most_wnd() - the maximum window that feedback may lead to
+ * txcp_max_wnd() - the maximum window that feedback may lead to
  * @v: the state
- * @line: the sender's limits
+ * @l: the sender's limits
  *
  * Return: bytes << XCP_WND_SHIFT, at most XCP_WND_MAX_BYTES << XCP_WND_SHIFT.
  */
-static u64 txcp_most_wnd(const struct txcp_vars *v, const struct txcp_line *line)
+static u64 txcp_max_wnd(const struct txcp_vars *v, const struct txcp_limits *l)
 {
-	const u64 desired_bytes_ps = min(line->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
-	const u32 least_rtt_us = line->least_rtt_us + (v->routed ? XCP_QUEUE_MAX_US : 0);
+	const u64 desired_bytes_ps = min(l->desired_bytes_ps, XCP_RATE_MAX_BYTES_PS);
+	const u32 min_rtt_us = l->min_rtt_us + (v->has_router ? XCP_QUEUE_MAX_US : 0);
 	/* 2^40 * 2^24 stays below 2^64, since both factors do; 2^64 / 10^6 * 2 < 2^46 */
-	u64 bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_LINE_RTTS;
+	u64 bytes = div_u64(desired_bytes_ps * v->rtt_us, XCP_US_PER_S) * XCP_MAX_RTTS;
 
 	/* 2^44 + 2^48 */
 	bytes = min3(bytes, XCP_WND_MAX_BYTES,
-		     max((v->round_wnd >> XCP_WND_SHIFT) + line->acked_bytes, line->start_bytes));
-	if (line->least_rtt_us && v->rtt_us > least_rtt_us)
-		bytes = mul_u64_u32_div(bytes, least_rtt_us, v->rtt_us);
+		     max((v->round_wnd >> XCP_WND_SHIFT) + l->acked_bytes, l->start_bytes));
+	if (l->min_rtt_us && v->rtt_us > min_rtt_us)
+		bytes = mul_u64_u32_div(bytes, min_rtt_us, v->rtt_us);
 	return bytes << XCP_WND_SHIFT;
 }
 
@@ -243,9 +244,9 @@ bool txcp_receive(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes)
 	return v->wnd > wnd;
 }
 
-void txcp_bound_growth(struct txcp_vars *v, const struct txcp_line *line, u64 wnd)
+void txcp_bound_growth(struct txcp_vars *v, const struct txcp_limits *l, u64 wnd)
 {
-	v->wnd = min(v->wnd, max(wnd, txcp_most_wnd(v, line)));
+	v->wnd = min(v->wnd, max(wnd, txcp_max_wnd(v, l)));
 }
 
 /**
@@ -290,7 +291,7 @@ void txcp_end_sending(struct txcp_vars *v, u32 sent_pkts, bool reno, u32 mss_byt
 	v->in_flight_pkts = 0;
 }
 
-bool txcp_end_silence(struct txcp_vars *v)
+bool txcp_restart(struct txcp_vars *v)
 {
 	const bool changed = v->limited || v->filled_rounds != XCP_RAMP_ROUNDS;
 
@@ -307,11 +308,11 @@ void txcp_age_idle(struct txcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_byt
 	txcp_wnd_set(v, max_t(u64, v->wnd >> min_t(u64, rounds, 63), floor), mss_bytes);
 }
 
-void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 least_rtt_us)
+void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 min_rtt_us)
 {
 	v->reno = true;
 	v->reno_round_ended = false;
-	v->chance = lost && v->routed && v->rtt_us <= least_rtt_us + (least_rtt_us >> 2);
+	v->random_loss = lost && v->has_router && v->rtt_us <= min_rtt_us + (min_rtt_us >> 2);
 }
 
 bool txcp_reno_over(struct txcp_vars *v, enum txcp_loss loss, bool recovered, u64 reno_bytes,
@@ -326,7 +327,8 @@ bool txcp_reno_over(struct txcp_vars *v, enum txcp_loss loss, bool recovered, u6
 		return true;
 	}
 	txcp_wnd_set(v, min(reno_bytes, XCP_WND_MAX_BYTES) << XCP_WND_SHIFT, mss_bytes);
-	if (recovered && whole && (loss == XCP_LOSS_ROUND || (loss && v->chance)))
+	if (recovered && whole &&
+	    (loss == XCP_LOSS_ROUND || (loss == XCP_LOSS_TIGHTER && v->random_loss)))
 		v->reno = false;
 	return !v->reno;
 }

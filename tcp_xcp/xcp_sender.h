@@ -30,7 +30,8 @@
 #define XCP_INIT_PKTS		2U
 
 /*
- * Feedback may lead to this window at once. TCP sends as many packets in the first two round trips.
+ * Feedback may raise the window to this one before any data of the round is acknowledged. TCP sends
+ * as many packets in the first two round trips.
  */
 #define XCP_START_PKTS		30U
 
@@ -39,7 +40,7 @@
  * @XCP_LOSS_RENO: Reno for the rest of the connection, as the draft says
  * @XCP_LOSS_ROUND: Reno for one round trip
  * @XCP_LOSS_TIGHTER: Reno until the network's feedback is the more restrictive limit for a whole
- *	round trip; for one round trip if the loss was chance
+ *	round trip; for one round trip if the loss was random
  */
 enum txcp_loss {
 	XCP_LOSS_RENO,
@@ -52,22 +53,23 @@ enum txcp_loss {
  * @wnd: the XCP window, bytes << XCP_WND_SHIFT
  * @round_wnd: value of @wnd at the start of the round
  * @asked_bytes_ps: sum of the positive demands sent in this round and not granted, bytes/s
- * @asked_before_bytes_ps: sum of the demands of earlier rounds that late answers may still grant,
+ * @asked_before_bytes_ps: sum of the demands of earlier rounds that late feedback may still grant,
  *	bytes/s
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
  * @in_flight_pkts: maximum number of packets in flight in this round; U32_MAX: not measured, the
  *	window counts as filled
- * @filled_rounds: consecutive rounds in which the host did not hold the sender back, at most
- *	XCP_RAMP_ROUNDS
+ * @filled_rounds: rounds that filled the window since one that neither did nor was limited by the
+ *	application, at most XCP_RAMP_ROUNDS
  * @rtt_lack_8ths_us: difference between @rtt_us and the exact estimate, 1/8 us
- * @due_bits: fls64() of @asked_before_bytes_ps at the start of the round
+ * @asked_before_bits: fls64() of @asked_before_bytes_ps at the start of the round
  * @reno: the end-to-end control determines the window
  * @reno_round_ended: a round has ended since the end-to-end control took over
- * @chance: the loss did not come from a queue
+ * @random_loss: the loss did not come from a queue
  * @received: feedback was received in this round
  * @app_limited: the application or the receiver limited the sender in this round
- * @limited: the last complete round did not fill its window
- * @routed: a router has reduced demands of this connection; it stays set
+ * @limited: in the last complete round the application or the receiver limited the sender, or it
+ *	did not fill its window
+ * @has_router: a router has reduced demands of this connection; it stays set
  */
 struct txcp_vars {
 	u64 wnd;
@@ -78,14 +80,14 @@ struct txcp_vars {
 	u32 in_flight_pkts;
 	u8 filled_rounds;
 	u8 rtt_lack_8ths_us;
-	u8 due_bits;
+	u8 asked_before_bits;
 	u8 reno : 1;
 	u8 reno_round_ended : 1;
-	u8 chance : 1;
+	u8 random_loss : 1;
 	u8 received : 1;
 	u8 app_limited : 1;
 	u8 limited : 1;
-	u8 routed : 1;
+	u8 has_router : 1;
 };
 
 static inline u64 txcp_wnd_bytes(const struct txcp_vars *v)
@@ -107,10 +109,10 @@ void txcp_start(struct txcp_vars *v, u64 cwnd_bytes, u32 mss_bytes);
  * @rtt_us: an RTT sample, 1 to XCP_RTT_MAX_US
  *
  * Uses TCP's gain of 1/8, but for every sample instead of once per window. Of the gains 1/8, 1/4
- * and 1/2, it gives the highest load both with windows below one packet (15 flows at 1.5 Mbit/s)
- * and with few, large ACKs per window (100 Gbit/s). The estimate is kept in units of 1/8 us,
- * because in whole microseconds it could stay up to 7 us above the samples; @v->rtt_us is rounded
- * up.
+ * and 1/2, it gives the highest utilization both with windows below one packet (15 flows at 1.5
+ * Mbit/s) and with few, large ACKs per window (100 Gbit/s). The estimate is kept in units of 1/8
+ * us, because in whole microseconds it could stay up to 7 us above the samples; @v->rtt_us is
+ * rounded up.
  */
 void txcp_update_rtt(struct txcp_vars *v, u32 rtt_us);
 
@@ -149,23 +151,23 @@ u64 txcp_throughput_bytes_ps(u64 bytes, u32 rtt_us);
 s32 txcp_demand_bytes_ps(u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 wnd_pkts);
 
 /**
- * struct txcp_line - limits of a sender
+ * struct txcp_limits - limits of a sender
  * @desired_bytes_ps: the throughput that the sender could use, bytes/s
  * @limit_bytes_ps: the maximum rate of its device, bytes/s; U64_MAX: no limit is known
  * @acked_bytes: data acknowledged in this round, below 2^48
- * @start_bytes: window that needs no acknowledged data
- * @least_rtt_us: minimum RTT of the connection, microseconds; 0: not known
+ * @start_bytes: window that feedback may reach without acknowledged data
+ * @min_rtt_us: minimum RTT of the connection, microseconds; 0: not known
  */
-struct txcp_line {
+struct txcp_limits {
 	u64 desired_bytes_ps;
 	u64 limit_bytes_ps;
 	u64 acked_bytes;
 	u64 start_bytes;
-	u32 least_rtt_us;
+	u32 min_rtt_us;
 };
 
 /**
- * txcp_desire() - compute the limits of a sender
+ * txcp_get_limits() - compute the limits of a sender
  * @speed_bytes_ps: rate of the sender's device, bytes/s; 0: not known
  * @limits: the device cannot send faster than @speed_bytes_ps
  * @app_bytes_ps: SO_MAX_PACING_RATE, bytes/s; U64_MAX: not set
@@ -176,8 +178,8 @@ struct txcp_line {
  *
  * Return: the limits.
  */
-struct txcp_line txcp_desire(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
-			     u64 throughput_bytes_ps);
+struct txcp_limits txcp_get_limits(u64 speed_bytes_ps, bool limits, u64 app_bytes_ps,
+				   u64 throughput_bytes_ps);
 
 /**
  * txcp_is_held() - does the sender's own host hold it back, or did so a few rounds ago?
@@ -191,7 +193,7 @@ static inline bool txcp_is_held(const struct txcp_vars *v)
 }
 
 /**
- * txcp_ask_most_bytes_ps() - the maximum throughput that a sender may ask for now
+ * txcp_max_asked_bytes_ps() - the maximum throughput that a sender may ask for now
  * @v: the state
  * @throughput_bytes_ps: the current throughput, below 2^40 bytes/s
  *
@@ -202,7 +204,7 @@ static inline bool txcp_is_held(const struct txcp_vars *v)
  *
  * Return: bytes/s; U64_MAX: no limit.
  */
-u64 txcp_ask_most_bytes_ps(const struct txcp_vars *v, u64 throughput_bytes_ps);
+u64 txcp_max_asked_bytes_ps(const struct txcp_vars *v, u64 throughput_bytes_ps);
 
 /**
  * txcp_ask() - count the demands of packets that were sent
@@ -217,7 +219,7 @@ void txcp_ask(struct txcp_vars *v, u32 pkts, s32 demand_bytes_ps);
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  *
- * Return: true if txcp_grant() would reduce it: the peer lies, or the answers are two rounds late.
+ * Return: true if txcp_grant() would reduce it: the peer lies, or the feedback is two rounds late.
  */
 bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
 
@@ -226,9 +228,10 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
  * @v: the state
  * @received: feedback was received in the round
  *
- * Packets of the round before are answered or lost by now; half of their demands still count,
- * because answers may be late. If the round brought no feedback, all of their demands still count.
- * Call it before the feedback of the ACK that ends the round, which answers the next round's.
+ * The feedback of the round before has arrived or is lost by now; half of its demands still count,
+ * because feedback may be late. If the round brought no feedback, all of their demands still count.
+ * Call it before processing the feedback of the ACK that ends the round, which belongs to the next
+ * one.
  */
 void txcp_end_asking(struct txcp_vars *v, bool received);
 
@@ -245,10 +248,10 @@ bool txcp_receive(struct txcp_vars *v, s64 feedback_bytes_ps, u32 mss_bytes);
 /**
  * txcp_bound_growth() - limit the growth of the window to the sender's limits
  * @v: the state, after txcp_receive()
- * @line: the sender's limits
+ * @l: the sender's limits
  * @wnd: the window before txcp_receive(), bytes << XCP_WND_SHIFT
  */
-void txcp_bound_growth(struct txcp_vars *v, const struct txcp_line *line, u64 wnd);
+void txcp_bound_growth(struct txcp_vars *v, const struct txcp_limits *l, u64 wnd);
 
 /**
  * txcp_end_sending() - end a round: did it fill the window? (3.1.3.1)
@@ -260,12 +263,12 @@ void txcp_bound_growth(struct txcp_vars *v, const struct txcp_line *line, u64 wn
 void txcp_end_sending(struct txcp_vars *v, u32 sent_pkts, bool reno, u32 mss_bytes);
 
 /**
- * txcp_end_silence() - the application has data again: forget that earlier rounds were limited
+ * txcp_restart() - the application has data again: forget that earlier rounds were limited
  * @v: the state
  *
  * Return: true if this changes the sender's demand.
  */
-bool txcp_end_silence(struct txcp_vars *v);
+bool txcp_restart(struct txcp_vars *v);
 
 /**
  * txcp_age_idle() - reduce the window after an idle time (3.1.3.1)
@@ -280,19 +283,19 @@ void txcp_age_idle(struct txcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_byt
  * txcp_begin_reno() - let the end-to-end control take over after a loss or a mark (3.1.3.2)
  * @v: the state
  * @lost: a packet was lost; false: a mark
- * @least_rtt_us: minimum RTT of the connection, microseconds
+ * @min_rtt_us: minimum RTT of the connection, microseconds
  *
- * A loss is chance if a router of XCP limits the sender and the RTT is within a quarter of its
- * minimum: no port has a queue that could drop packets.
+ * A loss is random if a router of XCP has reduced demands of the sender and the RTT is at most 5/4
+ * of its minimum: no port has a queue that could drop packets.
  */
-void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 least_rtt_us);
+void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 min_rtt_us);
 
 /**
  * txcp_gives_up() - at the end of a Reno round: stay with Reno for good?
  * @v: the state
  * @loss: configured reaction to a loss
- * @recovered: no recovery is in progress, so the loss can no longer prove spurious
- * @asked: the peer sent headers in this round whose feedback our data has to return
+ * @recovered: no recovery is in progress
+ * @asked: the peer sent demands in this round: our packets must return the feedback
  *
  * Return: true if packets need no header any more.
  */
@@ -304,7 +307,7 @@ static inline bool txcp_gives_up(const struct txcp_vars *v, enum txcp_loss loss,
 
 /**
  * txcp_reno_over() - at the end of a Reno round: does XCP take over again?
- * @v: the state; its window is set to @reno_bytes unless it takes over as the more restrictive one
+ * @v: the state; its window is set to @reno_bytes, unless XCP resumes because its own is smaller
  * @loss: configured reaction to a loss
  * @recovered: no recovery is in progress
  * @reno_bytes: window of the end-to-end control, bytes

@@ -109,7 +109,7 @@ static const struct desire_case {
 	u64 speed_bytes_ps;
 	bool limits;
 	u64 app_bytes_ps, throughput_bytes_ps;
-	struct txcp_line want;
+	struct txcp_limits want;
 } desire_cases[] = {
 	{ "a NIC of 10 Gbit/s", 1250000000, true, U64_MAX, 1000,
 	  { .desired_bytes_ps = 1250000000, .limit_bytes_ps = 1250000000 } },
@@ -135,10 +135,10 @@ static void desire_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(desire_cases); i++) {
 		const struct desire_case *c = &desire_cases[i];
-		const struct txcp_line *want = &c->want;
-		const struct txcp_line got =
-			txcp_desire(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
-				    c->throughput_bytes_ps);
+		const struct txcp_limits *want = &c->want;
+		const struct txcp_limits got =
+			txcp_get_limits(c->speed_bytes_ps, c->limits, c->app_bytes_ps,
+					c->throughput_bytes_ps);
 
 		KUNIT_EXPECT_EQ_MSG(test, got.desired_bytes_ps, want->desired_bytes_ps, "%s",
 				    c->what);
@@ -188,13 +188,13 @@ static void grant_test(struct kunit *test)
 }
 
 /* Process feedback in the same way as the sender. */
-static void learn(struct txcp_vars *v, const struct txcp_line *line, s64 feedback_bytes_ps,
+static void learn(struct txcp_vars *v, const struct txcp_limits *l, s64 feedback_bytes_ps,
 		  u32 mss_bytes)
 {
 	const u64 wnd = v->wnd;
 
 	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
-		txcp_bound_growth(v, line, wnd);
+		txcp_bound_growth(v, l, wnd);
 }
 
 /*
@@ -203,34 +203,34 @@ static void learn(struct txcp_vars *v, const struct txcp_line *line, s64 feedbac
  */
 static const struct lie_case {
 	const char *what;
-	struct txcp_line line;
+	struct txcp_limits l;
 	u32 rtt_us;
-	bool routed;
+	bool has_router;
 	u64 want_bytes;
 } lie_cases[] = {
 	{ "as slow start: a packet more for each acknowledged one",
-	  { .desired_bytes_ps = 1250000000, .acked_bytes = 3000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 3000, .min_rtt_us = 100 },
 	  100, false, 7000 },
 	{ "TCP's first two rounds need no ACK",
 	  { .desired_bytes_ps = 1250000000, .acked_bytes = 1000, .start_bytes = 30000,
-	    .least_rtt_us = 100 }, 100, false, 30000 },
+	    .min_rtt_us = 100 }, 100, false, 30000 },
 	{ "what was asked for: 60 MB/s",
-	  { .desired_bytes_ps = 100000000, .start_bytes = 30000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 100000000, .start_bytes = 30000, .min_rtt_us = 100 },
 	  100, false, 10000 },
 	{ "less than the window is desired: nothing was asked for",
-	  { .desired_bytes_ps = 25000000, .start_bytes = 30000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 25000000, .start_bytes = 30000, .min_rtt_us = 100 },
 	  100, false, 4000 },
 	{ "a queue of half the minimum RTT",
-	  { .desired_bytes_ps = 1250000000, .acked_bytes = 5000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 5000, .min_rtt_us = 100 },
 	  150, false, 6000 },
 	{ "of the minimum RTT: no growth",
-	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .min_rtt_us = 100 },
 	  200, false, 4000 },
 	{ "a router that reduced demands drains it",
-	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .min_rtt_us = 100 },
 	  1100, true, 8000 },
 	{ "but not one of more than the minimum and twice 1 ms",
-	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .least_rtt_us = 100 },
+	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000, .min_rtt_us = 100 },
 	  2200, true, 4000 },
 	{ "no minimum RTT is known",
 	  { .desired_bytes_ps = 1250000000, .acked_bytes = 4000 }, 1201, false, 8000 },
@@ -247,36 +247,36 @@ static void lie_test(struct kunit *test)
 
 		txcp_start(&v, 4 * MSS, MSS);
 		v.rtt_us = c->rtt_us;
-		v.routed = c->routed;
+		v.has_router = c->has_router;
 		rate_bytes_ps = txcp_throughput_bytes_ps(4 * MSS, c->rtt_us);
-		txcp_ask(&v, 4, txcp_demand_bytes_ps(c->line.desired_bytes_ps, rate_bytes_ps, 4));
+		txcp_ask(&v, 4, txcp_demand_bytes_ps(c->l.desired_bytes_ps, rate_bytes_ps, 4));
 		for (n = 0; n < 10; n++)
-			learn(&v, &c->line, S32_MAX, MSS);
+			learn(&v, &c->l, S32_MAX, MSS);
 		KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s", c->what);
-		learn(&v, &c->line, -10000, MSS);
+		learn(&v, &c->l, -10000, MSS);
 		KUNIT_EXPECT_LT_MSG(test, txcp_wnd_bytes(&v), c->want_bytes, "%s: less", c->what);
 	}
 }
 
 static void most_test(struct kunit *test)
 {
-	const struct txcp_line fast = { .desired_bytes_ps = U64_MAX, .acked_bytes = BIT_ULL(48) };
-	const struct txcp_line line = { .desired_bytes_ps = 1000000, .acked_bytes = 1000000 };
+	const struct txcp_limits fast = { .desired_bytes_ps = U64_MAX, .acked_bytes = BIT_ULL(48) };
+	const struct txcp_limits l = { .desired_bytes_ps = 1000000, .acked_bytes = 1000000 };
 	struct txcp_vars v;
 
 	txcp_start(&v, 10000, MSS);
 	v.rtt_us = 100000;
-	KUNIT_EXPECT_EQ_MSG(test, txcp_most_wnd(&v, &line), 200000ULL << 16, "two RTTs of 1 MB/s");
+	KUNIT_EXPECT_EQ_MSG(test, txcp_max_wnd(&v, &l), 200000ULL << 16, "two RTTs of 1 MB/s");
 	v.round_wnd = XCP_WND_MAX_BYTES << XCP_WND_SHIFT;
 	v.rtt_us = XCP_RTT_MAX_US;
-	KUNIT_EXPECT_EQ(test, txcp_most_wnd(&v, &fast), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
+	KUNIT_EXPECT_EQ(test, txcp_max_wnd(&v, &fast), XCP_WND_MAX_BYTES << XCP_WND_SHIFT);
 	txcp_ask(&v, U32_MAX, S32_MAX);
 	learn(&v, &fast, S64_MAX, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), XCP_WND_MAX_BYTES, "no overflow");
 	txcp_start(&v, 500000, MSS);
 	v.rtt_us = 100000;
 	txcp_ask(&v, 10, 1000000);
-	learn(&v, &line, 1000000, MSS);
+	learn(&v, &l, 1000000, MSS);
 	KUNIT_EXPECT_EQ_MSG(test, txcp_wnd_bytes(&v), 500000ULL, "a larger one stays as it is");
 }
 
@@ -310,7 +310,7 @@ static void route_test(struct kunit *test)
 		txcp_receive(&v, c->feedback_bytes_ps, MSS);
 		txcp_ask(&v, c->pkts, 100);
 		txcp_end_asking(&v, true);
-		KUNIT_EXPECT_EQ_MSG(test, (bool)v.routed, c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, (bool)v.has_router, c->want, "%s", c->what);
 	}
 }
 
@@ -359,7 +359,7 @@ static u64 ask_after(struct txcp_vars *v, u32 in_flight_pkts, bool app_limited)
 	v->app_limited = app_limited;
 	txcp_end_sending(v, in_flight_pkts, false, MSS);
 	v->round_wnd = v->wnd;
-	return txcp_ask_most_bytes_ps(v, 1000);
+	return txcp_max_asked_bytes_ps(v, 1000);
 }
 
 static void ramp_test(struct kunit *test)
@@ -380,8 +380,8 @@ static void ramp_test(struct kunit *test)
 		ask_after(&v, 15, false);
 	KUNIT_EXPECT_EQ_MSG(test, ask_after(&v, 15, false), U64_MAX, "at last all");
 	ask_after(&v, 1, false);
-	txcp_end_silence(&v);
-	KUNIT_EXPECT_EQ_MSG(test, txcp_ask_most_bytes_ps(&v, 1000), U64_MAX, "after silence");
+	txcp_restart(&v);
+	KUNIT_EXPECT_EQ_MSG(test, txcp_max_asked_bytes_ps(&v, 1000), U64_MAX, "after silence");
 }
 
 static const struct idle_case {
@@ -456,8 +456,8 @@ static const struct loss_case {
 	bool recovered;
 	s64 feedback_bytes_ps[3];
 	int want_round;		/* round after which XCP takes over again; 0: none */
-	u32 least_rtt_us;	/* of an RTT of 10 ms */
-	bool routed, marked;
+	u32 min_rtt_us;	/* of an RTT of 10 ms */
+	bool has_router, marked;
 } loss_cases[] = {
 	{ "as drafted: for ever", XCP_LOSS_RENO, true,
 	  { -100000, -100000, -100000 }, 0, 0, false, false },
@@ -488,8 +488,8 @@ static void loss_test(struct kunit *test)
 
 		txcp_start(&v, 10 * MSS, MSS);
 		v.rtt_us = 10000;
-		v.routed = c->routed;
-		txcp_begin_reno(&v, !c->marked, c->least_rtt_us);
+		v.has_router = c->has_router;
+		txcp_begin_reno(&v, !c->marked, c->min_rtt_us);
 		for (over = 0, round = 1; round <= 3 && !over; round++) {
 			txcp_apply_feedback(&v, c->feedback_bytes_ps[round - 1], MSS);
 			if (txcp_reno_over(&v, c->loss, c->recovered, 10 * MSS, MSS))

@@ -4,25 +4,41 @@
 #include "../../tcp_csig/csig_sender.c"
 #include "../../tcp_csig/csig_path.c"
 
+/* The time of a packet at the port that any reports are about. */
+static u64 draw_packet_ns(u64 period_ns)
+{
+	struct tcsig_port port = {};
+	u32 n = fuzz_range(0, 4);
+
+	while (n--) {
+		tcsig_port_note_free(&port, fuzz_u64(), fuzz_flag() ? U64_MAX : fuzz_u64());
+		tcsig_port_note_share(&port, fuzz_range(0, CSIG_PPM_MAX));
+	}
+	FUZZ_CLAIM(port.kbit_ps <= TCSIG_KBIT_MAX);
+	return tcsig_packet_ns(&port, fuzz_range(1, 1 << 17), period_ns);
+}
+
 /* Draw parameters in the ranges of net.hopcc.tcp_csig_*. */
 static struct tcsig_params draw_params(const struct tcsig_vars *v)
 {
 	const u64 set_ns = fuzz_range(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS);
 	const u32 rtt_us = fuzz_u32();
 	const u64 period_ns = tcsig_period_ns(v->cw, tcsig_hold_rtt_us(fuzz_u32(), rtt_us, set_ns));
-	const u64 target_ns = tcsig_hop_target_ns(set_ns, period_ns);
+	const u64 packet_ns = draw_packet_ns(period_ns);
+	const u64 base_ns = tcsig_base_ns(set_ns, packet_ns);
+	const u64 target_ns = tcsig_hop_target_ns(base_ns, packet_ns, period_ns);
 	const u64 rtt_ns = (u64)min(rtt_us, HOP_RTT_MAX_US) * NSEC_PER_USEC;
-	const u64 ai = tcsig_ai(rtt_ns, set_ns);
+	const u64 ai = tcsig_ai(rtt_ns, base_ns);
 
-	FUZZ_CLAIM(target_ns >= set_ns && target_ns <= 5 * set_ns);
+	FUZZ_CLAIM(base_ns >= set_ns && target_ns >= base_ns);
+	FUZZ_CLAIM(target_ns <= base_ns + max(packet_ns, 1ULL) * 64);
 	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) >= TCSIG_BURST_MIN_PKTS);
 	FUZZ_CLAIM(tcsig_burst_limit_pkts(set_ns, period_ns) <= HOP_BURST_MAX_PKTS);
 	FUZZ_CLAIM(ai >= TCSIG_ONE && ai <= TCSIG_AI_MAX);
 	return (struct tcsig_params) {
 		.target_ns = target_ns,
-		.ai = fuzz_flag() ? ai : hop_wnd_of_ppm(fuzz_range(1000, 100000000)),
+		.ai = fuzz_flag() ? ai : hop_wnd_of_ppm(fuzz_range(1000, 64000000)),
 		.rtt_ns = fuzz_flag() ? rtt_ns : 0,
-		.beta_ppm = fuzz_range(1, HOP_PPM),
 	};
 }
 

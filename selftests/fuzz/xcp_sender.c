@@ -6,30 +6,30 @@
 #define WND_MAX (XCP_WND_MAX_BYTES << XCP_WND_SHIFT)
 
 /* Draw the sender's limits from a device and an application. */
-static struct txcp_line draw_line(const struct txcp_vars *v, u64 throughput_bytes_ps)
+static struct txcp_limits draw_line(const struct txcp_vars *v, u64 throughput_bytes_ps)
 {
 	/* The rate is at most 2^32 - 1 Mbit/s; only a known rate can be a limit. */
 	const u64 speed_bytes_ps = fuzz_flag() ? fuzz_range(1, U32_MAX * 125000ULL) : 0;
 	const bool limits = speed_bytes_ps && fuzz_flag();
 	const u64 app_bytes_ps = fuzz_flag() ? U64_MAX : fuzz_u64();
-	struct txcp_line line = txcp_desire(speed_bytes_ps, limits, app_bytes_ps,
+	struct txcp_limits l = txcp_get_limits(speed_bytes_ps, limits, app_bytes_ps,
 					    throughput_bytes_ps);
 
-	FUZZ_CLAIM(line.desired_bytes_ps <= line.limit_bytes_ps);
-	FUZZ_CLAIM(app_bytes_ps == U64_MAX || line.desired_bytes_ps <= app_bytes_ps);
+	FUZZ_CLAIM(l.desired_bytes_ps <= l.limit_bytes_ps);
+	FUZZ_CLAIM(app_bytes_ps == U64_MAX || l.desired_bytes_ps <= app_bytes_ps);
 	FUZZ_CLAIM(speed_bytes_ps || !throughput_bytes_ps ||
-		   line.desired_bytes_ps <= throughput_bytes_ps * XCP_ASK_MAX);
-	line.acked_bytes = fuzz_u64() >> 16;
-	line.start_bytes = fuzz_u64() >> 16;
-	line.least_rtt_us = fuzz_flag() ? fuzz_range(1, XCP_RTT_MAX_US) : 0;
-	return line;
+		   l.desired_bytes_ps <= throughput_bytes_ps * XCP_ASK_MAX);
+	l.acked_bytes = fuzz_u64() >> 16;
+	l.start_bytes = fuzz_u64() >> 16;
+	l.min_rtt_us = fuzz_flag() ? fuzz_range(1, XCP_RTT_MAX_US) : 0;
+	return l;
 }
 
 static void offer(struct txcp_vars *v, u32 mss_bytes)
 {
 	const u64 throughput_bytes_ps = txcp_throughput_bytes_ps(txcp_wnd_bytes(v), v->rtt_us);
-	const struct txcp_line line = draw_line(v, throughput_bytes_ps);
-	const u64 desired_bytes_ps = line.desired_bytes_ps, asked_bytes_ps = v->asked_bytes_ps;
+	const struct txcp_limits l = draw_line(v, throughput_bytes_ps);
+	const u64 desired_bytes_ps = l.desired_bytes_ps, asked_bytes_ps = v->asked_bytes_ps;
 	const u32 pkts = txcp_wnd_pkts(v, mss_bytes), sent_pkts = fuzz_u32();
 	s64 demand_bytes_ps;
 
@@ -63,31 +63,31 @@ static void check_grant(const struct txcp_vars *v, s64 feedback_bytes_ps)
 }
 
 /* The window grew: a queue of the minimum RTT halves the bound; a router drains 1 ms by itself. */
-static void check_queue(const struct txcp_vars *v, u64 half, u32 least_rtt_us)
+static void check_queue(const struct txcp_vars *v, u64 half, u32 min_rtt_us)
 {
-	const u64 allowed_us = v->routed ? XCP_QUEUE_MAX_US : 0;
+	const u64 allowed_us = v->has_router ? XCP_QUEUE_MAX_US : 0;
 
-	FUZZ_CLAIM(v->rtt_us < 2 * (least_rtt_us + allowed_us) || v->wnd <= half);
+	FUZZ_CLAIM(v->rtt_us < 2 * (min_rtt_us + allowed_us) || v->wnd <= half);
 }
 
 static void feed_back(struct txcp_vars *v, u32 mss_bytes)
 {
 	const s64 feedback_bytes_ps = (s64)fuzz_u64();
-	const struct txcp_line line = draw_line(v, 0);
+	const struct txcp_limits l = draw_line(v, 0);
 	const u64 wnd = v->wnd, floor = (u64)mss_bytes << XCP_WND_SHIFT;
 	/* Two round trips of the desired rate, and slow start */
-	const u64 most = min3((__uint128_t)min(line.desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) *
-			      v->rtt_us * XCP_LINE_RTTS / XCP_US_PER_S,
+	const u64 most = min3((__uint128_t)min(l.desired_bytes_ps, XCP_RATE_MAX_BYTES_PS) *
+			      v->rtt_us * XCP_MAX_RTTS / XCP_US_PER_S,
 			      (__uint128_t)XCP_WND_MAX_BYTES,
-			      (__uint128_t)max((v->round_wnd >> XCP_WND_SHIFT) + line.acked_bytes,
-					       line.start_bytes)) << XCP_WND_SHIFT;
+			      (__uint128_t)max((v->round_wnd >> XCP_WND_SHIFT) + l.acked_bytes,
+					       l.start_bytes)) << XCP_WND_SHIFT;
 
 	check_grant(v, feedback_bytes_ps);
 	if (txcp_receive(v, feedback_bytes_ps, mss_bytes))
-		txcp_bound_growth(v, &line, wnd);
+		txcp_bound_growth(v, &l, wnd);
 	FUZZ_CLAIM(feedback_bytes_ps < 0 || v->wnd >= wnd);
-	if (line.least_rtt_us && v->wnd > max(wnd, floor))
-		check_queue(v, most / 2, line.least_rtt_us);
+	if (l.min_rtt_us && v->wnd > max(wnd, floor))
+		check_queue(v, most / 2, l.min_rtt_us);
 	FUZZ_CLAIM(feedback_bytes_ps > 0 || v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->wnd <= max3(wnd, floor, most));
 }
@@ -103,8 +103,8 @@ static void end_sending(struct txcp_vars *v, u32 mss_bytes)
 	FUZZ_CLAIM(v->wnd <= max(wnd, floor));
 	FUZZ_CLAIM(v->limited || v->wnd == wnd);
 	FUZZ_CLAIM(v->filled_rounds <= XCP_RAMP_ROUNDS);
-	FUZZ_CLAIM(txcp_ask_most_bytes_ps(v, rate_bytes_ps) >= rate_bytes_ps);
-	FUZZ_CLAIM(!v->limited || txcp_ask_most_bytes_ps(v, rate_bytes_ps) == rate_bytes_ps);
+	FUZZ_CLAIM(txcp_max_asked_bytes_ps(v, rate_bytes_ps) >= rate_bytes_ps);
+	FUZZ_CLAIM(!v->limited || txcp_max_asked_bytes_ps(v, rate_bytes_ps) == rate_bytes_ps);
 }
 
 static void end_round(struct txcp_vars *v, u32 mss_bytes)

@@ -264,6 +264,31 @@ def full(wire, cc):
     flow.close()
 
 
+def chosen_in_recovery(wire):
+    """A program that chooses xcp again while losses are repaired has Reno's window until the repair ends."""
+    flow = Flow(wire, "xcp")
+    flow.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
+    flow.warm_up()
+    before, mss = flow.cwnd(), flow.info("I", 16)
+    flow.first = flow.highest = None
+    flow.received, flow.repairs, flow.lose, flow.keep = 0, [], 20 * mss, -1
+    flow.sock.send(bytes(100 * mss))
+    while not flow.repairs:
+        flow.run(RTT_S / 20)
+    flow.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"xcp")
+    seen = [(flow.cwnd(), flow.info("I", 76))]
+    while flow.received < 90 * mss:
+        flow.run(RTT_S / 10)
+        seen.append((flow.cwnd(), flow.info("I", 76)))
+    tap.claim("xcp, chosen in a recovery: ssthresh stays, and limits the window",
+              {most for _, most in seen} == {before // 2} and max(cwnd for cwnd, _ in seen) <= before // 2,
+              f"{before}; {seen[:9]}")
+    flow.warm_up()
+    tap.claim("xcp afterwards: it has no ssthresh",
+              hosts.cc_of(flow.sock) == "xcp" and flow.info("I", 76) > 1 << 20, hosts.cc_of(flow.sock))
+    flow.close()
+
+
 def without_answers(wire):
     """The peer's carrier stops answering: the connection uses Reno, and losses halve the window."""
     flow = Flow(wire, "hpccpp")
@@ -316,6 +341,7 @@ def main():
         sysctl(name, "ipv4/tcp_ecn", 2)
     hosts.run("tc -n a qdisc del dev tap0 root")
     full(wire, "hpccpp")
+    chosen_in_recovery(wire)
     without_answers(wire)
     wire.close()
     return tap.done()

@@ -27,13 +27,13 @@
 #define WND_MIN		(TCSIG_WND_MIN / ONE)
 #define EVENTS_MAX	96
 
-static u64 acks, cuts, guesses, held, jumps, scales, losses, follows;
+static u64 acks, steps, guesses, held, jumps, scales, losses, follows;
 static double worst;
 
 struct reference {
-	double target, ai, beta, rtt, added;
+	double target, ai, rtt, added;
 	double cw, begun, goal, before_loss, delay;
-	double left;			/* what the round's cuts leave of its first window */
+	double waiting;			/* packets acknowledged since the last delay */
 	const char *stage;		/* seek, jump, rest, steady */
 	const char *round;		/* plain, cut, grown */
 	bool guess, reported;
@@ -45,7 +45,7 @@ static void begin_round(struct reference *r, const char *what)
 	r->since = r->delivered;
 	r->begun = r->cw;
 	r->round = what;
-	r->left = r->cw;
+	r->guess = false;
 }
 
 static void end_round(struct reference *r)
@@ -65,36 +65,36 @@ static double without_queue(const struct reference *r, double delay, double rtt)
 	return fmax(fmax(left, fmin(r->begun, 2)), WND_MIN);
 }
 
-/* The part of the round's first window that a delay leaves. */
-static double cut_to(const struct reference *r, double delay)
+/* Return: true if the window is a guess that met a queue in this round. */
+static bool excess(struct reference *r, double delay, double rtt)
 {
-	double md = r->beta * (delay - r->target) / delay;
-
-	if (r->begun < 1)
-		md *= r->begun;
-	if (r->rtt)
-		md = fmin(md, 3 * (delay - r->target) / r->rtt);
-	return fmax((1 - md) * r->begun, WND_MIN);
+	if (strcmp(r->stage, "steady")) {
+		begin_round(r, "plain");
+		r->guess = true;
+		r->stage = "steady";
+	}
+	if (!r->guess)
+		return false;
+	r->cw = fmin(r->cw, without_queue(r, delay, rtt));
+	guesses++;
+	return true;
 }
 
-static void excess(struct reference *r, double delay, double rtt)
+/* @n packets had the latest delay. */
+static void step(struct reference *r, double n)
 {
-	double left;
+	double delay = fmin(r->delay, TCSIG_NO_DELAY), off = fabs(delay - r->target);
+	double span = fmax(2 * fmax(delay, r->target), r->rtt), part = fmin(r->cw, 1) * n;
+	double add = fmin(r->ai / r->cw * n, part * fmin(r->ai, 4) / 16);
+	bool above = delay > r->target;
 
-	if (strcmp(r->round, "cut")) {
-		r->guess = strcmp(r->stage, "steady");
-		begin_round(r, "cut");
-	}
-	r->stage = "steady";
-	left = cut_to(r, delay);
-	if (r->guess && rtt) {
-		left = fmin(left, without_queue(r, delay, rtt));
-		guesses++;
-	}
-	if (left < r->left)
-		r->cw = fmax(r->cw - (r->left - left), WND_MIN);
-	r->left = fmin(left, r->left);
-	cuts++;
+	add *= fmin(off, r->target) / r->target;
+	r->added = fmax(part * off / span / (above ? 2 : 16), add);
+	if (above)
+		r->cw = fmax(r->cw - fmin(r->cw / 2, r->added), WND_MIN);
+	else
+		r->cw = fmin(r->cw + r->added, WND_MAX);
+	steps++;
 }
 
 static void doubled(struct reference *r, double n, double limit)
@@ -102,14 +102,6 @@ static void doubled(struct reference *r, double n, double limit)
 	r->cw = fmin(r->cw + n, fmax(limit, r->cw));
 	if (r->cw >= limit)
 		r->stage = "steady";
-}
-
-/* The increase by @n acknowledged packets, times the window. */
-static double part(const struct reference *r, double n)
-{
-	double part = fmin(fmin(r->ai, (r->cw + 1 / 16.0) / 16) * n, 32768);
-
-	return r->cw < 1 ? part * r->cw * r->cw : part;
 }
 
 static void grown(struct reference *r, const struct tcsig_ack *a)
@@ -130,9 +122,6 @@ static void grown(struct reference *r, const struct tcsig_ack *a)
 		doubled(r, n, r->goal);
 	} else if (rest && r->delay <= floor(r->target / 2)) {
 		doubled(r, n, r->goal);
-	} else if (!strcmp(r->stage, "steady")) {
-		r->added = part(r, n) / r->cw;
-		r->cw = fmin(r->cw + r->added, WND_MAX);
 	}
 }
 
@@ -156,26 +145,33 @@ static void shared(struct reference *r, const struct tcsig_ack *a)
 
 static void reference_ack(struct reference *r, const struct tcsig_ack *a)
 {
+	double n = fmin(r->waiting + a->acked_pkts, floor(r->cw) + 2);
+	bool above, grows;
+
 	if (a->acked_pkts && a->prior_pkts >= r->since)
 		end_round(r);
 	r->cw = fmax(r->cw, WND_MIN);
+	r->waiting = a->has_delay ? 0 : n;
 	if (a->has_delay)
 		r->delay = a->delay_ns;
-	if (a->has_delay && r->delay > r->target)
-		excess(r, r->delay, a->rtt_ns);
 	r->reported |= a->has_free;
+	above = r->delay > r->target;
+	grows = a->limited && !above && strcmp(r->round, "cut");
+	if (a->has_delay && above && excess(r, r->delay, a->rtt_ns))
+		return;
 	if (!strcmp(r->stage, "seek") && !a->has_delay && a->path_ns > r->target) {
 		r->cw = fmin(r->cw, without_queue(r, a->path_ns, a->rtt_ns));
 		held++;
 		return;
 	}
-	if (!strcmp(r->round, "cut") &&
-	    (r->guess || r->before_loss || r->rtt <= 4 * r->target))
+	if (r->guess)
 		return;
-	if (!a->limited || r->delay > r->target)
+	if (a->has_delay && !strcmp(r->stage, "steady") && (above || grows))
+		step(r, n);
+	if (!grows)
 		return;
 	grown(r, a);
-	if (a->has_share && strcmp(r->round, "cut"))
+	if (a->has_share)
 		shared(r, a);
 }
 
@@ -196,9 +192,9 @@ static void reference_loss(struct reference *r, bool timeout)
 	if (timeout) {
 		r->goal = half;
 		r->delay = 0;
+		r->waiting = 0;
 		begin_transfer(r);
 	}
-	r->guess = false;
 	begin_round(r, timeout ? "plain" : "cut");
 }
 
@@ -232,7 +228,7 @@ static void follow(struct reference *r, const struct tcsig_vars *v)
 	r->begun = v->ref / ONE;
 	r->goal = v->goal / ONE;
 	r->before_loss = v->undo_cw / ONE;
-	r->left = (v->ref - v->taken) / ONE;
+	r->waiting = v->step_pkts;
 }
 
 static void start(struct reference *r, struct tcsig_vars *v)
@@ -242,6 +238,7 @@ static void start(struct reference *r, struct tcsig_vars *v)
 	tcsig_begin(v, cw, TCSIG_WND_MAX, r->delivered);
 	r->stage = "seek";
 	r->delay = 0;
+	r->waiting = 0;
 	r->cw = v->cw / ONE;
 	begin_transfer(r);
 	begin_round(r, "plain");
@@ -312,7 +309,8 @@ static bool reno_event(struct reference *r, struct tcsig_vars *v)
 	r->cw = fmin(fmax(cw / ONE, WND_MIN), WND_MAX);
 	r->begun = r->cw;
 	r->delay = 0;
-	r->left = r->cw;
+	r->waiting = 0;
+	r->guess = false;
 	r->before_loss = 0;
 	r->round = "plain";
 	if (!slow_start || strcmp(r->stage, "seek"))
@@ -324,15 +322,13 @@ static bool run_stream(void)
 {
 	struct tcsig_params p = {
 		.target_ns = below(2) ? 10000 : log_uniform(TCSIG_TARGET_MIN_NS, 1e9),
-		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, 100000000)),
+		.ai = hop_wnd_of_ppm(below(2) ? 1000000 : log_uniform(1000, 64000000)),
 		.rtt_ns = below(2) ? 0 : log_uniform(1, 1e10),
-		.beta_ppm = below(2) ? 500000 : 1 + below(1000000),
 	};
 	struct reference r = {
 		.target = p.target_ns,
 		.ai = p.ai / ONE,
 		.rtt = p.rtt_ns,
-		.beta = p.beta_ppm / 1e6,
 		.delivered = 1000 + below(1 << 20),
 	};
 	u32 left = 1 + below(EVENTS_MAX);
@@ -365,7 +361,7 @@ int main(int argc, char **argv)
 		failures += !run_stream();
 	printf("# %llu streams, %llu ACKs, %llu losses, %llu windows of Reno\n", i, acks, losses,
 	       follows);
-	printf("# %llu cuts, %llu of them of guesses, %llu times held back\n", cuts, guesses, held);
+	printf("# %llu steps, %llu cuts of guesses, %llu times held back\n", steps, guesses, held);
 	printf("# %llu jumps, %llu times in proportion\n", jumps, scales);
 	printf("# at most %.2f units of 2^-24 off\n", worst);
 	printf("%s 1 - csig_sender equals its law over random streams\n1..1\n",

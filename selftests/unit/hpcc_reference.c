@@ -109,10 +109,10 @@ static double reference_elapsed_ns(double ts, double was, double local_ns)
 
 /* Lines 3 to 7 for one hop. Return: true if the record is new. */
 static bool reference_hop(struct hop *l, const struct int_record *now, double t, double drain,
-			  double local_ns, double *dt)
+			  bool twice, double local_ns, double *dt)
 {
 	const double unit = 1 << int_speeds[now->speed].unit_shift;
-	double units, tx_rate, qlen;
+	double units, tx_rate, qlen, least;
 
 	if (l->speed != now->speed) {
 		*l = (struct hop){ .speed = now->speed, .ts = now->ts_ns, .tx_bytes = now->tx_units,
@@ -128,7 +128,9 @@ static bool reference_hop(struct hop *l, const struct int_record *now, double t,
 	qlen = fmin(now->qlen_units, l->qlen) * unit;
 	tx_rate = units * unit / *dt;
 	qlen -= fmin(qlen, floor(HPCC_FREE_PKTS * HPCC_PACKET_BYTES / unit) * unit);
-	l->u = fmin(qlen / (l->b * drain) + tx_rate / l->b, (double)HPCC_U_MAX / HPCC_U_ONE);
+	least = HPCC_DRAIN_PKTS * (twice ? 2.0 : 1.0) * HPCC_PACKET_BYTES / l->b;
+	l->u = fmin(qlen / (l->b * fmax(drain, least)) + tx_rate / l->b,
+		    (double)HPCC_U_MAX / HPCC_U_ONE);
 	seen.saturated_u += l->u >= (double)HPCC_U_MAX / HPCC_U_ONE;
 	seen.saturated_q += now->qlen_units == INT_QLEN_MAX;
 	l->ts = now->ts_ns;
@@ -182,38 +184,47 @@ static void reference_store(struct stored *path, const struct int_hdr *h)
 }
 
 /*
- * MeasureInflight. Return: true if U is new. If hops differ by less than the rounding, the code
- * under test may have chosen any of them: @taken.
+ * MeasureInflight. Return: true if U is new. @was is the hop of the latest answer. If hops differ
+ * by less than the rounding, or by HPCC_U_STAY, the code under test may have chosen any of them:
+ * @taken.
  */
 static bool reference_measure(struct reference *r, struct stored *path, const struct int_hdr *h,
-			      double now_ns, unsigned int taken)
+			      double now_ns, unsigned int was, unsigned int taken)
 {
 	/* In whole ns and bytes, as in the tested code; r->wc is the same there. */
 	const double round_ns = floor(r->t * NS_PER_S * HPCC_PACKET_BYTES / floor(r->wc) +
 				      0.000001);
-	const double usual = r->wc < HPCC_PACKET_BYTES ? round_ns / NS_PER_S : r->t + r->late;
+	const bool small = r->wc < HPCC_PACKET_BYTES;
+	const bool twice = small && r->wc >= HPCC_PACKET_BYTES / 4.0;
+	const double usual = small ? round_ns / NS_PER_S : r->t + r->late;
 	const double drain = fmin(usual, HPCC_T_MAX_NS / NS_PER_S);
 	struct hop *l = path->l;
-	double u = 0, tau = 0, dts[INT_SLOTS_MAX] = {};
-	unsigned int i;
+	const unsigned int records = int_records(h);
+	double tau, more, off, dts[INT_SLOTS_MAX] = {};
+	unsigned int i, most = 0, hop;
+	bool may_stay;
 
-	for (i = 0; i < int_records(h); i++) {
+	may_stay = was < records && l[was].u * HPCC_U_ONE >= 1;
+	for (i = 0; i < records; i++) {
 		struct int_record now = int_unpack(h->record[i]);
 		double dt;
 
-		if (reference_hop(&l[i], &now, r->t, drain, now_ns - path->ns, &dt))
+		if (reference_hop(&l[i], &now, r->t, drain, twice, now_ns - path->ns, &dt))
 			dts[i] = dt;
-		if (l[i].u > u || (l[i].u == u && dts[i] > tau)) {
-			u = l[i].u;
-			tau = dts[i];
-		}
+		if (l[i].u > l[most].u)
+			most = i;
 	}
-	if (taken < int_records(h) && l[taken].u >= u * (1 - 0.000004) - 0.000004)
-		tau = dts[taken];
+	off = l[most].u * 0.000004 + 0.000004;
+	more = may_stay ? l[most].u - l[was].u - (double)HPCC_U_STAY / HPCC_U_ONE : INFINITY;
+	hop = more > 0 ? most : was;
+	if ((taken == was && more <= off) ||
+	    (taken < records && l[taken].u >= l[most].u - off && more >= -off))
+		hop = taken;
+	tau = dts[hop];
 	if (tau == 0)
 		return false;
 	tau = fmin(tau, r->t);
-	r->u = (1 - tau / r->t) * r->u + tau / r->t * u;
+	r->u = (1 - tau / r->t) * r->u + tau / r->t * l[hop].u;
 	return true;
 }
 
@@ -386,13 +397,14 @@ static void compare(struct connection *c)
 }
 
 /* Process an answer in the reference. Return: the classification of its records. */
-static enum hpcc_received reference_receive(struct connection *c, const struct int_hdr *h)
+static enum hpcc_received reference_receive(struct connection *c, const struct int_hdr *h,
+					    unsigned int was)
 {
 	struct stored *path = reference_find(&c->r, h);
 	enum hpcc_received received = HPCC_RECEIVED_FIRST;
 
 	if (path && c->now_ns - path->ns <= HPCC_STORED_MAX_NS) {
-		received = reference_measure(&c->r, path, h, c->now_ns,
+		received = reference_measure(&c->r, path, h, c->now_ns, was,
 					     c->v.bottleneck) ? HPCC_RECEIVED_NEW :
 									     HPCC_RECEIVED_SAME;
 	} else {
@@ -418,13 +430,14 @@ static void answer(struct connection *c, const struct int_hdr *h)
 	bool update = !c->v.updated || (s32)(ack_seq - c->v.update_seq) > 0;
 	enum hpcc_received want, got;
 	const double was_wnd = c->v.wnd_ref / 65536.0;
+	const unsigned int was_hop = c->v.bottleneck;
 	bool multiply;
 
 	/* Errors do not add up here either: at the edge of a packet both are on one side. */
 	c->r.wc = was_wnd;
 	got = hpcc_new_ack(&c->v, &c->p, h, ack_seq, c->snd_nxt, c->now_ns);
 	multiply = c->v.u >= c->p.eta || stage >= c->p.max_stage;
-	want = reference_receive(c, h);
+	want = reference_receive(c, h, was_hop);
 	if (want == HPCC_RECEIVED_NEW)
 		reference_wind(&c->r, &c->v, &c->p, update, multiply, was_wnd);
 	seen.answers++;

@@ -81,9 +81,8 @@ static struct tcsig_params csig_params(void)
 {
 	return (struct tcsig_params){
 		.target_ns = log_uniform(TCSIG_TARGET_MIN_NS, TCSIG_TARGET_MAX_NS),
-		.ai = hop_wnd_of_ppm(log_uniform(1000, 100000000)),
+		.ai = hop_wnd_of_ppm(log_uniform(1000, 64000000)),
 		.rtt_ns = below(2) ? log_uniform(1, 1ULL << 34) : 0,
-		.beta_ppm = log_uniform(1, HOP_PPM),
 	};
 }
 
@@ -132,32 +131,33 @@ static void lie_to_xcp(void)
 	v.rtt_us = log_uniform(1, XCP_RTT_MAX_US);
 	for (i = 0; i < REPORTS; i++, reports++) {
 		const u64 rate_bytes_ps = txcp_throughput_bytes_ps(txcp_wnd_bytes(&v), v.rtt_us);
-		struct txcp_line line =
-			txcp_desire(speed_bytes_ps, speed_bytes_ps, app_bytes_ps, rate_bytes_ps);
+		struct txcp_limits l =
+			txcp_get_limits(speed_bytes_ps, speed_bytes_ps, app_bytes_ps,
+					rate_bytes_ps);
 		const s32 demand_bytes_ps =
-			txcp_demand_bytes_ps(line.desired_bytes_ps, rate_bytes_ps,
+			txcp_demand_bytes_ps(l.desired_bytes_ps, rate_bytes_ps,
 					     txcp_wnd_pkts(&v, MSS));
 		const u64 was = v.wnd, round_wnd = v.round_wnd;
 		const u32 pkts = below(64);
 		struct txcp_vars trial;
 		s64 feedback_bytes_ps = any(), granted;
 
-		line.acked_bytes = (u64)below(64) * MSS;
-		line.start_bytes = below(2) * XCP_START_PKTS * MSS;
-		line.least_rtt_us = log_uniform(1, XCP_RTT_MAX_US);
+		l.acked_bytes = (u64)below(64) * MSS;
+		l.start_bytes = below(2) * XCP_START_PKTS * MSS;
+		l.min_rtt_us = log_uniform(1, XCP_RTT_MAX_US);
 		txcp_ask(&v, pkts, demand_bytes_ps);
 		asked_bytes_ps += (u64)pkts * max(demand_bytes_ps, 0);
 		trial = v;
 		granted = txcp_grant(&trial, feedback_bytes_ps);
 		granted_bytes_ps += max(granted, 0LL);
 		if (txcp_receive(&v, feedback_bytes_ps, MSS))
-			txcp_bound_growth(&v, &line, was);
+			txcp_bound_growth(&v, &l, was);
 		must(granted_bytes_ps <= asked_bytes_ps, "xcp: more than was asked for");
 		must(v.wnd >= (u64)MSS << XCP_WND_SHIFT, "xcp: the least window");
-		must(v.wnd <= max(was, max(txcp_most_wnd(&trial, &line),
+		must(v.wnd <= max(was, max(txcp_max_wnd(&trial, &l),
 					   (u64)MSS << XCP_WND_SHIFT)),
 		     "xcp: the largest window");
-		must(v.wnd <= max(was, round_wnd + ((line.acked_bytes + line.start_bytes) <<
+		must(v.wnd <= max(was, round_wnd + ((l.acked_bytes + l.start_bytes) <<
 						     XCP_WND_SHIFT)), "xcp: growth of a round");
 		if (!below(8))
 			txcp_end_asking(&v, below(2));

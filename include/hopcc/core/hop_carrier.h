@@ -78,7 +78,7 @@ struct hop_carrier_net {
 
 /**
  * hop_carrier_start() - start a carrier in a network namespace
- * @net: the network namespace; the carrier's state there is cleared but for its other sysctls
+ * @net: the network namespace; the carrier's state there is zero but for its sysctls' defaults
  * @kind: the carrier
  *
  * Undone by hop_sysctl_stop() in pre_exit(), and hop_carrier_stop() in exit().

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The frame of a congestion control: what all of them do alike, so that each is a law and nothing
- * else. A module has
+ * The frame of a congestion control: the code that all of them share, so that a module implements
+ * only its algorithm, its law. A module has
  *
  *	struct hop_cc_law	functions that TCP's events lead to
  *	struct hop_cc		knobs and their defaults, the fallback, and hooks if it has any
@@ -36,13 +36,13 @@
  * struct hop_cc_law - functions of a congestion control
  * @ack: an ACK was processed; NULL: the stack owns the window
  * @resume: data is sent where no packet is in flight, though some may be lost or selectively
- *	acknowledged; window and limit are in their ranges; NULL: nothing to do
+ *	acknowledged; hop_stack_bound_cwnd() was called; NULL: nothing to do
  * @lost: the stack enters a state above TCP_CA_Disorder; icsk_ca_state is still the old one
  * @calm: the stack returns to TCP_CA_Open or TCP_CA_Disorder; NULL: nothing to do
  * @timeout: the stack has saved its state for an undo of a timeout, before @lost; NULL: nothing
  * @receive: data was received with the mark CE, or without it; NULL: it does not matter
  *
- * Context of all functions: socket lock held, and the connection was started: init() returned.
+ * Context of all functions: socket lock held; of all but @timeout and @receive: init() returned.
  */
 struct hop_cc_law {
 	void (*ack)(struct sock *sk, const struct rate_sample *rs);
@@ -188,7 +188,7 @@ static inline u32 hop_cc_repair_pkts(struct sock *sk, u8 state, u32 cwnd_pkts, u
  * if the window may grow.
  *
  * Context: socket lock held, in TCP_CA_Recovery or on the way to it.
- * Return: packets, at least 1 and at most ssthresh, unless fewer are in flight than must be.
+ * Return: packets, at most ssthresh, but at least hop_repair_least_pkts().
  */
 static inline u32 hop_cc_reno_repair_pkts(struct sock *sk, u32 acked_pkts, bool may_grow)
 {
@@ -280,8 +280,7 @@ static inline void hop_cc_reno_lost(struct sock *sk, u8 new_state)
  * hop_cc_reno_calm() - set Reno's window at the end of a loss recovery
  * @sk: a TCP socket
  *
- * It is the one that Reno had all along, see hop_cc_reno_repair_pkts(), unless the stack has undone
- * the recovery.
+ * It is ssthresh, which limited it during the recovery, unless the stack has undone the recovery.
  *
  * Context: socket lock held, in calm(): icsk_ca_state is still the old state.
  */
@@ -369,7 +368,7 @@ static inline u64 hop_cc_guard_pace_bytes_ps(const struct sock *sk, const struct
 	return g->wnd_pkts ? min(bytes_ps, hop_cc_reno_pace_bytes_ps(sk, g->wnd_pkts)) : bytes_ps;
 }
 
-/* More than any stage, and than incStage */
+/* Added to the stage that ss shows while the guard is closed; larger than any stage */
 #define HOP_CC_GUARDED	1024U
 
 /**
@@ -388,7 +387,7 @@ struct hop_cc_shown {
 	bool guarded;
 };
 
-/* Is ss asking for the structure @attr? It asks for Vegas's, and finds the type of what comes. */
+/* Does ss ask for the structure @attr? It asks for Vegas's, and reads the type of the reply. */
 static inline bool hop_cc_is_asked(u32 ext, int attr)
 {
 	return ext & (1 << (attr - 1) | 1 << (INET_DIAG_VEGASINFO - 1));
@@ -447,7 +446,7 @@ int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
  * @asking: Reno until the peer's carrier has answered; NULL: it is not asked. It is not registered,
  *	and has the name of @ops because nothing has fallen back yet: programs such as iperf3 read
  *	the name as soon as they have set it
- * @hook: changes packets of its sockets; NULL: it does not
+ * @hook: the function that changes packets of its sockets; NULL: none
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
  * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl
@@ -532,7 +531,7 @@ static inline u32 hop_cc_peer_hash(const struct sock *sk)
 }
 
 /**
- * struct hop_cc_memory - first member of what has no room in a socket's private data
+ * struct hop_cc_memory - first member of a state that does not fit into a socket's private data
  * @rcu: dumps may be reading it when it is freed
  */
 struct hop_cc_memory {
@@ -540,7 +539,7 @@ struct hop_cc_memory {
 };
 
 /**
- * hop_cc_allocate() - in init(): get memory for what has no room in a socket's private data
+ * hop_cc_allocate() - in init(): get memory for a state that does not fit into private data
  * @sk: a TCP socket whose private data starts with the pointer
  * @bytes: size of a structure that starts with a struct hop_cc_memory
  *

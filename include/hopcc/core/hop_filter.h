@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Filters of this host that match TCP, and that a carrier's header in front of TCP, or a tag in
- * front of IP, would hide it from. A filter misses TCP if it sees a packet only with the header:
+ * Filters of this host that match TCP but cannot parse a carrier's header in front of TCP, or a tag
+ * in front of IP. A filter misses TCP if it sees a packet only with the header:
  *
  *	output	filters behind our hook in POST_ROUTING: nftables' and other chains behind it in
  *		POST_ROUTING, programs of cgroups and of routes (BPF), nftables and tc on egress of
@@ -20,7 +20,7 @@
 #include <linux/types.h>
 
 /**
- * HOP_FILTER_TRUST - value of a carrier's sysctl: do not ask for filters that miss TCP
+ * HOP_FILTER_TRUST - value of a carrier's sysctl: do not check for filters that miss TCP
  *
  * With this value the administrator states that these filters can parse the carrier's header.
  */
@@ -46,7 +46,7 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
  * The chains of a bridge match the EtherType of the frame. Filters on egress match skb->protocol,
  * which stays that of IP.
  *
- * Context: any.
+ * Context: RCU read lock.
  * Return: true if @dev, or a device below it, is a bridge with such chains.
  */
 bool hop_filter_misses_tagged(struct net_device *dev);

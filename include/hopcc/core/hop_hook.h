@@ -148,10 +148,10 @@ struct hop_hook_cc {
 /**
  * hop_hook_start_cc() - start a congestion control in a network namespace
  * @net: the namespace
- * @cc: the congestion control; a namespace can have one at most
+ * @cc: the congestion control; a namespace can have two at most
  *
  * Context: process.
- * Return: 0; -EBUSY if the namespace has another one; or the error of registering the hooks.
+ * Return: 0; -EBUSY if the namespace has two others; or the error of registering the hooks.
  */
 int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc);
 

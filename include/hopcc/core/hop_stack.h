@@ -19,9 +19,9 @@
  * @sk: a TCP socket
  * @ops: functions of the module whose functions the socket has now
  *
- * tcp_cleanup_congestion_control() gives the reference to the module of the functions that it finds
- * back: the module stays the same, so the reference stays valid. Dumps read the pointer without the
- * socket lock.
+ * tcp_cleanup_congestion_control() drops a reference to the module of the functions that it finds.
+ * Both belong to one module, so the number of references stays right. Dumps read the pointer
+ * without the socket lock.
  */
 static inline void hop_stack_set_cc(struct sock *sk, const struct tcp_congestion_ops *ops)
 {
@@ -54,9 +54,9 @@ static inline u32 hop_stack_set_cwnd(struct sock *sk, u32 cwnd_pkts)
  *
  * A user who owns a network namespace chooses both by the route's metrics `cwnd` and `initcwnd`:
  * any 32 bits, 0 included, which tcp_init_metrics() and tcp_init_transfer() take as they are. A
- * congestion control calls this before it reads either: in init(), and where data follows silence
- * or where it waits for the peer's answer, since the stack may copy the metrics after init(), at
- * the end of the handshake.
+ * congestion control calls this before it reads either: in init(), where sending resumes after idle
+ * time, or where it waits for the peer's answer, since the stack may copy the metrics after init(),
+ * at the end of the handshake.
  */
 static inline void hop_stack_bound_cwnd(struct sock *sk)
 {
@@ -97,7 +97,7 @@ static inline void hop_stack_set_undo_ssthresh(struct sock *sk, u32 ssthresh_pkt
  * @sk: a TCP socket that has seen no reordering
  * @pkts: packets, at least 1
  *
- * tcp_check_sack_reordering() raises it and sets reord_seen, from when on the value is the stack's.
+ * tcp_check_sack_reordering() raises it and sets reord_seen; after that do not change it.
  */
 static inline void hop_stack_set_reordering(struct sock *sk, u32 pkts)
 {
@@ -169,7 +169,7 @@ static inline void hop_stack_stop_pacing(struct sock *sk)
  * @wait_ns: the delay from now, ns
  *
  * tcp_pacing_check() starts the pacing timer for tcp_wstamp_ns. The retransmission timer runs
- * meanwhile, and must not expire because of the delay: half of its time is the longest.
+ * meanwhile, and must not expire because of the delay, so this is at most half of the RTO.
  *
  * Return: the delay, ns.
  */
@@ -187,7 +187,7 @@ static inline u64 hop_stack_defer(struct sock *sk, u64 wait_ns)
  * @sk: a TCP socket that paces
  * @wait_ns: the longest delay from now, ns; 0: at once, as retransmissions after a timeout
  *
- * tcp_update_skb_after_send() sets the time of the packet after it.
+ * Only this packet leaves earlier: tcp_update_skb_after_send() paces those after it as usual.
  */
 static inline void hop_stack_hurry(struct sock *sk, u64 wait_ns)
 {
@@ -338,7 +338,7 @@ static inline void hop_stack_repeat_syn(struct sock *sk)
 /**
  * hop_stack_ack_now() - acknowledge the packet that is being processed at once
  * @sk: a TCP socket
- * @flags: ICSK_ACK_NOW, alone where an ACK is scheduled in any case, or with ICSK_ACK_SCHED
+ * @flags: ICSK_ACK_NOW, with ICSK_ACK_SCHED if no ACK is scheduled yet
  *
  * __tcp_ack_snd_check() reads the flags, and tcp_event_ack_sent() clears them.
  */

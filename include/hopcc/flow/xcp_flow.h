@@ -17,7 +17,7 @@ struct xcp_flow;
 /**
  * struct xcp_offer - the sender's values in its next data packets; the first member of struct
  *	xcp_flow, so that xcp_flow_offer() needs no call
- * @rtt_us: the sender's RTT, us; 0: not known, and the other values are 0
+ * @rtt_us: the sender's RTT, us; 0: not known, and throughput and change are 0
  * @throughput_bytes_ps: the sender's throughput, bytes/s
  * @delta_bytes_ps: the change of throughput that each packet on the wire asks for, bytes/s
  * @flags: XCP_FLAG_*
@@ -117,7 +117,7 @@ struct xcp_feedback nxcp_flow_take_feedback(struct xcp_flow *flow);
 void nxcp_flow_count_excess(struct xcp_flow *flow);
 
 /**
- * nxcp_flow_was_asked() - did the peer's headers carry a demand since the last call?
+ * nxcp_flow_was_asked() - read and reset: did the peer's headers carry a demand?
  * @flow: the flow from nxcp_flow_open()
  *
  * If so, our packets must return feedback.

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The guard: an end-to-end window beside that of a congestion control that follows reports.
+ * The guard: a Reno window that limits the window of a congestion control that follows reports.
  *
  * Reports describe the hops that report, and a path may have others. The guard compares the delay
  * that the sender measures with the delay that the reports add up to. The difference is the queue
  * of hops that do not report, of the way back, or of a host.
  *
- *	open	The window has no limit. A loss or a mark closes the guard if a delay came with it
- *		that no report explains. A loss without such a delay is chance.
+ *	open	The window has no limit. A loss or a mark closes the guard if the measured delay
+ *		exceeds the reported one. Otherwise the loss is taken for a random one.
  *	closed	The window is Reno's: half of the packets in flight, and one packet more for each
  *		round trip. After some round trips whose delay is explained it doubles in each
  *		further one, until the other window is the smaller one: then the guard opens.
  *
- * If a loss follows soon after, the reports were not right yet, and the guard waits for twice as
- * many round trips the next time.
+ * If a loss follows soon after the guard opened, the reports were not right yet, and the guard
+ * waits for twice as many round trips the next time.
  */
 #ifndef HOPCC_LIB_HOP_GUARD_H
 #define HOPCC_LIB_HOP_GUARD_H
@@ -25,9 +25,9 @@
 /* Round trips with an explained delay before the window doubles, at first and at most */
 #define HOP_GUARD_ROUNDS	4U
 #define HOP_GUARD_ROUNDS_MAX	1024U
-/* After so many times these round trips with the guard open, it waits as briefly as at first. */
+/* After so many times @wait_rounds such round trips with the guard open, it is reset. */
 #define HOP_GUARD_FORGET	16U
-/* A delay of 1/4 of the minimum RTT, and of this, needs no explanation: bursts, and the hosts. */
+/* A delay of 1/4 of the minimum RTT plus this one needs no report: bursts, and the hosts. */
 #define HOP_GUARD_SLACK_SHIFT	2
 #define HOP_GUARD_SLACK_US	4U
 
@@ -41,7 +41,8 @@
  * @reported_us: maximum delay that reports add up to in this round
  * @reported_before_us: the same of the round before
  * @round_pkts: packets delivered at the start of this round
- * @valid_pkts: packets delivered at the end of the last loss recovery
+ * @valid_pkts: packets delivered at the end of the last loss recovery; RTTs of packets that were
+ *	sent before do not count
  * @clean_rounds: consecutive rounds whose delay is explained
  * @wait_rounds: number of such rounds after which the window doubles; 0: HOP_GUARD_ROUNDS
  */
@@ -77,7 +78,7 @@ struct hop_guard_ack {
 	bool round;
 };
 
-/* Return: true if the last two rounds had a delay that no report explains. */
+/* Return: true if one of the last two rounds had a delay that no report explains. */
 static inline bool hop_guard_is_unexplained(const struct hop_guard *g, u32 least_us)
 {
 	return max(g->extra_us, g->extra_before_us) >

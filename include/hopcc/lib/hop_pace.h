@@ -20,8 +20,8 @@
 #define HOP_PPM			1000000U
 
 /*
- * The largest window, packets: 1.6 Tbit/s over 8 ms. TCP's receive window of 2^30 bytes is a
- * lower limit for segments of more than 1024 bytes.
+ * The largest window, packets: 1.6 Tbit/s over 8 ms. For segments of more than 1024 bytes TCP's
+ * receive window, at most 2^30 bytes, is a tighter limit.
  */
 #define HOP_WND_MAX_PKTS	1048576U
 #define HOP_WND_MAX		((u64)HOP_WND_MAX_PKTS << HOP_WND_SHIFT)
@@ -115,9 +115,9 @@ static inline bool hop_hosts_are_slow(enum hop_path path, u32 rtt_us, u32 min_rt
  *
  * A burst costs a host as much CPU time as one packet. But a burst may build a queue, and a window
  * that is just large enough for the path keeps the path busy only if its packets are spread out.
- * If the hosts are the bottleneck, larger bursts do no harm. They never exceed half of the window:
- * with a burst of the whole window, one host would wait while the other works, and RTTs would be
- * long because of that alone.
+ * If the hosts are the bottleneck, larger bursts do no harm. They do not exceed half of the window,
+ * rounded up: with a burst of the whole window, one host would wait while the other works, and RTTs
+ * would be long because of that alone.
  *
  * Return: packets per GSO packet, 1 to HOP_BURST_MAX_PKTS.
  */

@@ -96,7 +96,7 @@ struct hpcc_path {
  * @rounds: number of rounds since the start, at most HPCC_STEADY_ROUNDS
  * @hops: nHop of the latest answer; 0: no answer yet
  * @path_id: pathID of the latest answer
- * @bottleneck: index of the hop with the largest u' on that path
+ * @bottleneck: index of the most loaded hop on that path
  * @at: index of that path in @path
  * @stride: number of entries of @hop per path; 0: no path is stored
  * @update_seq: lastUpdateSeq

@@ -53,8 +53,6 @@ enum {
  * Gbit/s.
  */
 #define TC_CSIG_INTERVAL_DEFAULT_BYTES	32000
-/* At this rate, four packets of 1538 bytes take 10 us, the default target of tcp_csig's senders. */
-#define TC_CSIG_SLOW_BYTES_PS		615200000
 /* With timer, the minimum period (dre: interval / 2^shift) if set from within a user namespace */
 #define TC_CSIG_TIMER_CONTAINER_MIN_NS	1000000
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Faults of queues that csig shares: with other congestion controls, with their GSO packets, and a target delay that
-is shorter than a few packets take."""
+"""Faults of queues that csig shares: with other congestion controls, and with their GSO packets."""
 from collections.abc import Callable, Iterator
 
 from . import flows
@@ -11,8 +10,8 @@ from .table import Row
 SEPARATE = {"fq", "fq_codel", "fq_pie", "cake", "sfq", "prio", "drr", "ets", "qfq", "htb", "hfsc",
             "mqprio", "taprio"}
 
-# Ethernet header, preamble and gap of each packet; the least target in packet times; its rounding.
-WIRE_BYTES, PACKET_TIMES, ROUND_NS = 38, 4, 10000
+# Ethernet header, preamble and gap of each packet.
+WIRE_BYTES = 38
 
 # csig is starved if its delay exceeds this many targets, and its rate is this many times below
 # another's.
@@ -98,20 +97,4 @@ def check_beside(host: Host) -> Iterator[Row]:
                           ", which fills it: csig gets almost no rate", own_queue(host, index))
 
 
-def check_target(host: Host) -> Iterator[Row]:
-    target = number("hopcc/tcp_csig_target_ns")
-    if not target:
-        return
-    indices = {link["name"]: index for index, link in host.links.items()}
-    for port in host.ports:
-        if port["kind"] != "csig" or not port["rate_bit_ps"]:
-            continue
-        least_ns = PACKET_TIMES * packet_ns(host, indices[port["dev"]], port["rate_bit_ps"])
-        if target < least_ns:
-            best = -int(-least_ns // ROUND_NS) * ROUND_NS
-            yield finding("target", port["dev"], f"net.hopcc.tcp_csig_target_ns is {target}, less than "
-                          f"{PACKET_TIMES} packet times of this port: a part of the port stays unused",
-                          f"on all senders: sysctl net.hopcc.tcp_csig_target_ns={best}")
-
-
-QUEUE_CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (check_beside, check_target)
+QUEUE_CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (check_beside,)

@@ -188,6 +188,7 @@ static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
 	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
 	hs->learn(flow, o);
 	hop_flow_event(flow, HOP_EVENT_LATE);
+	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	hop_input_answer_now(key);
 }

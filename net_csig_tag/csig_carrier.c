@@ -21,8 +21,6 @@ static enum ctag_opt ctag_opt_of_length(u32 length)
 	switch (length) {
 	case CSIG_OPT_HEAD_BYTES:
 		return CSIG_OPT_EMPTY;
-	case CSIG_OPT_HEAD_BYTES + CSIG_QUESTION_DATA_BYTES:
-		return CSIG_OPT_QUESTION;
 	case CSIG_OPT_HEAD_BYTES + 2:
 		return CSIG_OPT_COMPACT;
 	case CSIG_OPT_HEAD_BYTES + 6:
@@ -73,14 +71,10 @@ u32 ctag_opt_bytes(enum csig_form form)
 	return (bytes + 3) & ~3U;
 }
 
-/*
- * Writes the head of the option, behind NOPs that pad it to whole words. Return: the position of
- * its data.
- */
-static u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
+void ctag_opt_write(u8 *to, u16 exid, enum csig_form form, const struct csig_tag *t)
 {
-	const u32 bytes = CSIG_OPT_HEAD_BYTES + data_bytes;
-	const u32 nops = room_bytes - bytes;
+	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
+	const u32 nops = ctag_opt_bytes(form) - bytes;
 
 	memset(to, HOP_OPTION_NOP, nops);
 	to += nops;
@@ -88,22 +82,8 @@ static u8 *ctag_opt_write_head(u8 *to, u16 exid, u32 data_bytes, u32 room_bytes)
 	to[1] = bytes;
 	to[2] = exid >> 8;
 	to[3] = exid;
-	return to + CSIG_OPT_HEAD_BYTES;
-}
-
-void ctag_opt_write_question(u8 *to, u16 exid)
-{
-	memset(ctag_opt_write_head(to, exid, CSIG_QUESTION_DATA_BYTES, CSIG_OPT_QUESTION_BYTES), 0,
-	       CSIG_QUESTION_DATA_BYTES);
-}
-
-void ctag_opt_write(u8 *to, u16 exid, enum csig_form form, const struct csig_tag *t)
-{
-	const u32 data_bytes = form ? csig_data_bytes(form) : 0;
-	u8 *data = ctag_opt_write_head(to, exid, data_bytes, ctag_opt_bytes(form));
-
 	if (form)
-		csig_write(form, data, t);
+		csig_write(form, to + CSIG_OPT_HEAD_BYTES, t);
 }
 
 static u16 ctag_mark_check(const u8 *data, enum csig_form form, u64 secret)

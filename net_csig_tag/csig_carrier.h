@@ -6,9 +6,7 @@
  *	option	+------+--------+-------------+------------------------------+
  *		| kind | length |    ExID     |   data fields, if any        |
  *		+------+--------+-------------+------------------------------+
- *		length 4: on SYN and SYN-ACK "I know CSIG"; later "no tag came", and in answer
- *			to length 5 "I know CSIG"
- *		length 5: on a pure ACK "do you know CSIG?", and a byte of zeros
+ *		length 4: no tag came
  *		length 6 or 10: data fields of a compact or expanded tag
  *
  *	path	UNPROVEN ---------------- a value comes back --------------> PROVEN
@@ -20,8 +18,7 @@
  *
  * Deviations:
  * - Length in figure 3 counts only the data fields; TCP requires the length of the whole option.
- * - 6.3.3 leaves negotiation open: the option without data in the handshake is ours, and so is the
- *   question of length 5 where a congestion control is chosen on an established connection.
+ * - 6.3.3 leaves negotiation open: hopcc/core/hop_negotiate.h.
  * - On a path that discards tagged packets, each tag means a lost packet. So only one tag at a time
  *   is sent until a value is reflected.
  */
@@ -36,8 +33,6 @@
 #define CSIG_OPT_KIND		253
 #define CSIG_EXID_DEFAULT	0x4353
 #define CSIG_OPT_HEAD_BYTES	4U
-#define CSIG_OPT_QUESTION_BYTES	8U	/* including the NOPs that pad it to whole words */
-#define CSIG_QUESTION_DATA_BYTES 1U
 #define CSIG_DATA_MAX_BYTES	6U
 /* An option with the most data, and NOPs. */
 #define CSIG_OPT_MAX_BYTES	12U
@@ -45,8 +40,7 @@
 /**
  * enum ctag_opt - contents of an option
  * @CSIG_OPT_NONE: no option
- * @CSIG_OPT_EMPTY: handshake, or report that no tag was received
- * @CSIG_OPT_QUESTION: asks on an established connection if the peer supports CSIG
+ * @CSIG_OPT_EMPTY: report that no tag was received
  * @CSIG_OPT_COMPACT: data fields of a compact tag
  * @CSIG_OPT_EXPANDED: data fields of an expanded tag
  * @CSIG_OPT_BAD: invalid length
@@ -54,7 +48,6 @@
 enum ctag_opt {
 	CSIG_OPT_NONE,
 	CSIG_OPT_EMPTY,
-	CSIG_OPT_QUESTION,
 	CSIG_OPT_COMPACT,
 	CSIG_OPT_EXPANDED,
 	CSIG_OPT_BAD,
@@ -78,13 +71,6 @@ enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data);
 
 /* Size of the option for tags of @form (CSIG_NONE: without data), padded to whole words. */
 u32 ctag_opt_bytes(enum csig_form form);
-
-/**
- * ctag_opt_write_question() - write CSIG_OPT_QUESTION
- * @to: CSIG_OPT_QUESTION_BYTES
- * @exid: whose it is
- */
-void ctag_opt_write_question(u8 *to, u16 exid);
 
 /**
  * ctag_opt_write() - write the option, behind NOPs that pad it to whole words

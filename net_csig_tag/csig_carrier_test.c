@@ -31,9 +31,8 @@ static const struct opt_case {
 	{ "expanded", 12, { 1, 1, 253, 10, 0x43, 0x53, 1, 2, 3, 4, 5, 6 },
 	  CSIG_OPT_EXPANDED, { 1, 2, 3, 4, 5, 6 }, true },
 	{ "of a length between", 8, { 253, 8, 0x43, 0x53 }, CSIG_OPT_BAD, {}, true },
-	{ "one more than empty asks", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_QUESTION, {},
-	  true },
-	{ "between a question and a compact tag's", 8, { 253, 7, 0x43, 0x53, 1, 1, 1, 1 },
+	{ "one more than empty", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
+	{ "one more than a compact tag's", 8, { 253, 7, 0x43, 0x53, 1, 1, 1, 1 },
 	  CSIG_OPT_BAD, {}, true },
 	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_BAD, {}, false },
 	{ "no room for an ExID", 3, { 253, 4, 0x43 }, CSIG_OPT_NONE, {}, false },
@@ -60,20 +59,6 @@ static void opt_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctag_opt_read(c->opts, c->bytes, EXID, data), c->want);
 	KUNIT_EXPECT_EQ(test, memcmp(data, c->data, sizeof(data)), 0);
 	KUNIT_EXPECT_EQ(test, hop_option_may_append(c->opts, c->bytes), c->has_end);
-}
-
-/* Its data is not a tag, and it is not the option of a handshake. */
-static void question_test(struct kunit *test)
-{
-	u8 to[CSIG_OPT_QUESTION_BYTES], data[CSIG_DATA_MAX_BYTES];
-	enum ctag_opt opt;
-
-	ctag_opt_write_question(to, EXID);
-	opt = ctag_opt_read(to, sizeof(to), EXID, data);
-	KUNIT_EXPECT_EQ(test, opt, CSIG_OPT_QUESTION);
-	KUNIT_EXPECT_EQ(test, ctag_opt_form(opt), CSIG_NONE);
-	KUNIT_EXPECT_EQ(test, hop_option_may_append(to, sizeof(to)), true);
-	KUNIT_EXPECT_EQ(test, ctag_opt_read(to, sizeof(to), EXID + 1, data), CSIG_OPT_NONE);
 }
 
 /* A written option fills whole words and can be read back. */
@@ -383,7 +368,6 @@ static void decap_old_test(struct kunit *test)
 static struct kunit_case ctag_carrier_cases[] = {
 	KUNIT_CASE_PARAM(opt_test, opt_gen_params),
 	KUNIT_CASE(write_test),
-	KUNIT_CASE(question_test),
 	KUNIT_CASE(mark_test),
 	KUNIT_CASE_PARAM(turn_test, turn_gen_params),
 	KUNIT_CASE(turn_change_test),

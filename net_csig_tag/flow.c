@@ -2,6 +2,7 @@
 /* State of a connection: negotiation, received tags, reflected values; hopcc/flow/csig_flow.h. */
 
 #include <linux/module.h>
+#include <hopcc/core/hop_negotiate.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -40,7 +41,7 @@ void ctag_flow_settle(struct hop_flow *flow, const struct sock *sk)
 	lockdep_assert_in_rcu_read_lock();
 	if (!hop_flow_settle(flow))
 		return;
-	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_negotiate_settle(flow);
 	ctag_set_request(flow, sk);
 }
 
@@ -354,17 +355,14 @@ bool ctag_flow_ask(struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
-	enum hop_stage stage;
 	bool starts;
 
 	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
 	rcu_read_lock();
-	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form &&
-		 !hop_carrier_is_unsupported(&key);
+	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form;
 	rcu_read_unlock();
-	stage = hop_output_ask(&ctag_handshake_ops, sk, starts);
-	return hop_may_ask(stage) || stage == HOP_STAGE_LATE;
+	return hop_negotiate_ask(&ctag_handshake_ops, sk, starts) == HOP_PEER_UNKNOWN;
 }
 EXPORT_SYMBOL_GPL(ctag_flow_ask);
 

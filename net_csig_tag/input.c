@@ -7,6 +7,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_negotiate.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 
@@ -44,77 +45,6 @@ static void ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
 	a->opt = CSIG_OPT_NONE;
 }
 
-static void ctag_receive_syn(const struct hop_flow_key *key)
-{
-	struct hop_flow *flow;
-	struct csig_flow *f;
-	enum hop_stage stage;
-	bool opens;
-
-	flow = hop_carrier_receive_syn(key, &opens);
-	if (!flow)
-		return;
-	f = hop_flow_state(flow);
-	stage = hop_flow_stage(flow);
-	/* Anybody could send a SYN for an existing connection. */
-	if (!opens && stage != HOP_STAGE_ASKED && stage != HOP_STAGE_OFFERED)
-		return;
-	WRITE_ONCE(f->asked_us, true);
-	hop_flow_event(flow, HOP_EVENT_SYN_IN);
-}
-
-static void ctag_receive_handshake(struct ctag_net *cn, const struct hop_flow_key *key,
-				   const struct ctag_segment *seg)
-{
-	struct hop_flow *flow;
-
-	ctag_count(cn, CTAG_IN_HANDSHAKE);
-	if (!seg->ack) {
-		ctag_receive_syn(key);
-		return;
-	}
-	flow = hop_flow_find(key);
-	if (flow && hop_input_answers_syn(key, seg->ack_seq))
-		hop_flow_event(flow, HOP_EVENT_SYNACK_IN);
-	else
-		ctag_count(cn, CTAG_IN_NO_FLOW);
-}
-
-/*
- * The peer has chosen its congestion control after the handshake, or a packet of the handshake was
- * lost. It will send tags, if they pass.
- */
-static void ctag_receive_question(struct ctag_net *cn, struct sk_buff *skb,
-				  const struct hop_flow_key *key, const struct ctag_segment *seg)
-{
-	const struct tcphdr *th = ctag_tcp_of(skb, seg);
-	struct hop_flow *flow;
-	struct csig_flow *f;
-
-	if (!hop_input_may_ask(key, th, seg->payload_bytes)) {
-		ctag_count(cn, CTAG_IN_FORGED);
-		return;
-	}
-	if (hop_input_is_mangled(skb, th)) {
-		ctag_count(cn, CTAG_IN_BAD_SUM);
-		return;
-	}
-	ctag_count(cn, CTAG_IN_HANDSHAKE);
-	/* If the peer's SYN had the option and the peer is avoided, the reason was a loss. */
-	if (!hop_flow_is_doubtful(key) && hop_carrier_avoids(key))
-		return;
-	flow = hop_input_receive_question(&ctag_handshake_ops, key);
-	if (!flow) {
-		ctag_count(cn, CTAG_IN_NO_FLOW);
-		return;
-	}
-	f = hop_flow_state(flow);
-	WRITE_ONCE(f->asked_us, true);
-	/* The question shows that the option passes the path; this end needs no other proof. */
-	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
-	hop_input_answer_now(key);
-}
-
 static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
 				    const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
@@ -138,14 +68,11 @@ static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, st
 	ctag_flow_reported(cn, flow, form, &t);
 }
 
-/*
- * A peer that sends tags has received our SYN-ACK with the option, even if we repeated it without
- * one. It reflects nothing, so its packets may have no option.
- */
+/* A peer that sends tags has received our SYN-ACK with the option, even if we repeated it without. */
 static void ctag_receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
 			     const struct ctag_segment *seg, const struct ctag_arrival *a)
 {
-	if (hop_is_loss(hop_flow_stage(flow)) &&
+	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED &&
 	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
 	    !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
 		hop_flow_event(flow, HOP_EVENT_HEADER_IN);
@@ -174,15 +101,6 @@ static void ctag_input_receive(struct ctag_net *cn, struct sk_buff *skb,
 	struct hop_flow *flow;
 
 	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, ctag_tcp_of(skb, seg));
-	if (seg->syn) {
-		if (a->opt == CSIG_OPT_EMPTY && !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
-			ctag_receive_handshake(cn, &key, seg);
-		return;
-	}
-	if (a->opt == CSIG_OPT_QUESTION) {
-		ctag_receive_question(cn, skb, &key, seg);
-		return;
-	}
 	flow = hop_flow_find(&key);
 	if (!flow) {
 		if (a->form || a->opt)
@@ -280,6 +198,9 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 		return NF_ACCEPT;
 	}
 	if (seg.rst)
+		return NF_ACCEPT;
+	hop_negotiate_receive(&ctag_handshake_ops, skb, seg.tcp_bytes, state);
+	if (seg.syn)
 		return NF_ACCEPT;
 	a.form = ctag_received_tag(cn, skb, ctag_iif(skb), &a.tag);
 	ctag_read_option(cn, skb, &seg, &a);

@@ -66,6 +66,11 @@ const struct hop_carrier_kind ctag_carrier_kind = {
 	.reset = CTAG_UNSUPPORTED,	/* HOP_EVENT_RESET does not happen */
 	.avoided = CTAG_AVOIDED,
 	.no_flow = CTAG_IN_NO_FLOW,
+	.in_handshake = CTAG_IN_HANDSHAKE,
+	.out_handshake = CTAG_OUT_HANDSHAKE,
+	.bad_sum = CTAG_IN_BAD_SUM,
+	.no_room = CTAG_OUT_NO_ROOM,
+	.no_memory = CTAG_NO_MEMORY,
 	.trace = trace_csig_discover,
 };
 

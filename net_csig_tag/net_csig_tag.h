@@ -380,9 +380,6 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 
 /* option.c */
 bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg);
-bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			enum csig_form form, const struct csig_tag *t);
-bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg);
 bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
 		  struct hop_flow *flow, struct sock *sk);
 

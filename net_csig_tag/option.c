@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The TCP option, section 4.2.1: on SYN and SYN-ACK it negotiates, later it reflects. If the
- * congestion control is chosen after the handshake, pure ACKs negotiate. TCP ignores it.
+ * The TCP option that reflects, section 4.2.1. TCP ignores it. The option by which carriers
+ * negotiate is hop_core's: hopcc/core/hop_negotiate.h.
  */
 #include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
@@ -40,56 +40,21 @@ bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
 	return true;
 }
 
-static bool ctag_add(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-		     const void *opt, u32 bytes)
+static bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+			       enum csig_form form, const struct csig_tag *t)
 {
-	const int err = hop_option_append(skb, seg->tcp_bytes, opt, bytes);
+	const u32 bytes = ctag_opt_bytes(form);
+	u8 opt[CSIG_OPT_MAX_BYTES] __aligned(4);
+	int err;
 
+	ctag_opt_write(opt, ctag_exid, form, t);
+	err = hop_option_append(skb, seg->tcp_bytes, opt, bytes);
 	if (err) {
 		ctag_count(cn, err == -ENOSPC ? CTAG_OUT_NO_ROOM : CTAG_NO_MEMORY);
 		return false;
 	}
 	seg->data_bytes += bytes;
 	return true;
-}
-
-/**
- * ctag_option_append() - append the CSIG option to the TCP options
- * @cn: the netns' state
- * @skb: a packet of this host; skb->data is at its network header
- * @seg: result of ctag_read_segment(); is updated
- * @form: format of @t; CSIG_NONE: without data
- * @t: the data fields
- *
- * Context: RCU read lock. Moves skb->head.
- * Return: true if the option was appended.
- */
-bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			enum csig_form form, const struct csig_tag *t)
-{
-	u8 opt[CSIG_OPT_MAX_BYTES] __aligned(4);
-
-	lockdep_assert_in_rcu_read_lock();
-	ctag_opt_write(opt, ctag_exid, form, t);
-	return ctag_add(cn, skb, seg, opt, ctag_opt_bytes(form));
-}
-
-/**
- * ctag_option_ask() - ask the peer in a pure ACK if it supports CSIG
- * @cn: state of the network namespace
- * @skb: an ACK of this host; skb->data is at its network header
- * @seg: result of ctag_read_segment(); its @data_bytes is moved along
- *
- * Context: RCU read lock. Moves skb->head.
- * Return: false if there is no room for the option.
- */
-bool ctag_option_ask(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
-{
-	u8 opt[CSIG_OPT_QUESTION_BYTES] __aligned(4);
-
-	lockdep_assert_in_rcu_read_lock();
-	ctag_opt_write_question(opt, ctag_exid);
-	return ctag_add(cn, skb, seg, opt, sizeof(opt));
 }
 
 /*

@@ -7,15 +7,11 @@
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
-
-static void ctag_send_handshake(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg)
-{
-	if (ctag_option_append(cn, skb, seg, CSIG_NONE, NULL))
-		ctag_count(cn, CTAG_OUT_HANDSHAKE);
-}
 
 /* Return: true if the first SYN of a socket must carry the option. */
 static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk)
@@ -25,22 +21,35 @@ static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk
 	return READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, key, sk).form;
 }
 
+static void ctag_learn(struct hop_flow *flow, const struct hop_option *o)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+
+	if (o->asks & HOP_OPTION_CSIG)
+		WRITE_ONCE(f->asked_us, true);
+}
+
 const struct hop_handshake_ops ctag_handshake_ops = {
 	.kind = &ctag_flow_kind,
 	.asks = ctag_is_asking,
+	.bit = HOP_OPTION_CSIG,
+	.learn = ctag_learn,
 };
 
-static void ctag_output_handshake(struct ctag_net *cn, struct sk_buff *skb,
-				  struct ctag_segment *seg)
+static struct hop_segment ctag_segment_of(const struct ctag_segment *seg)
 {
-	const struct hop_segment segment = {
+	return (struct hop_segment) {
 		.place.offset_bytes = seg->tcp_bytes,
 		.payload_bytes = seg->payload_bytes,
 		.ack = seg->ack,
 	};
+}
 
-	if (hop_output_handshake(&ctag_handshake_ops, skb, &segment))
-		ctag_send_handshake(cn, skb, seg);
+static void ctag_output_handshake(struct sk_buff *skb, const struct ctag_segment *seg)
+{
+	const struct hop_segment segment = ctag_segment_of(seg);
+
+	hop_negotiate_handshake(&ctag_handshake_ops, skb, &segment);
 }
 
 /*
@@ -70,25 +79,12 @@ static bool ctag_leads_into_domain(struct ctag_net *cn, const struct sk_buff *sk
 }
 
 /* Return: true for a pure ACK that asks the peer or answers it; it reflects nothing. */
-static bool ctag_output_late(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+static bool ctag_output_late(struct sk_buff *skb, const struct ctag_segment *seg,
 			     struct hop_flow *flow)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(skb->data + seg->tcp_bytes);
+	const struct hop_segment segment = ctag_segment_of(seg);
 
-	/* Most connections have nothing to negotiate. */
-	if (!READ_ONCE(flow->flags) || seg->payload_bytes)
-		return false;
-	switch (hop_output_late(flow, skb, th)) {
-	case HOP_LATE_QUESTION:
-		if (ctag_option_ask(cn, skb, seg))
-			ctag_count(cn, CTAG_OUT_HANDSHAKE);
-		return true;
-	case HOP_LATE_ANSWER:
-		ctag_send_handshake(cn, skb, seg);
-		return true;
-	default:
-		return false;
-	}
+	return !seg->payload_bytes && hop_negotiate_ack(&ctag_handshake_ops, skb, &segment, flow);
 }
 
 static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
@@ -107,7 +103,7 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (ctag_output_late(cn, skb, seg, flow) || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
+	if (ctag_output_late(skb, seg, flow) || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	if (ctag_is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
@@ -182,7 +178,7 @@ static void ctag_output_other(struct ctag_net *cn, struct sk_buff *skb, struct c
 	/* With a SYN cookie there is no socket, and from IPsec no device. */
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
 	    (sk ? sk->sk_state == TCP_NEW_SYN_RECV : !!skb->dev))
-		ctag_output_handshake(cn, skb, seg);
+		ctag_output_handshake(skb, seg);
 }
 
 /* UDP datagrams of this host. */
@@ -238,7 +234,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
 		return NF_ACCEPT;
 	if (seg.syn)
-		ctag_output_handshake(cn, skb, &seg);
+		ctag_output_handshake(skb, &seg);
 	else if (hop_flow_any(state->net))
 		ctag_output_established(cn, skb, &seg, sk, state);
 	return NF_ACCEPT;

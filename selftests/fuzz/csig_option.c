@@ -32,16 +32,6 @@ static void check_written(u16 exid, enum csig_form form, const struct csig_tag *
 	free(opt);
 }
 
-static void check_question(u16 exid)
-{
-	u8 *opt = malloc(CSIG_OPT_QUESTION_BYTES), data[CSIG_DATA_MAX_BYTES];
-
-	ctag_opt_write_question(opt, exid);
-	FUZZ_CLAIM(hop_option_may_append(opt, CSIG_OPT_QUESTION_BYTES));
-	FUZZ_CLAIM(ctag_opt_read(opt, CSIG_OPT_QUESTION_BYTES, exid, data) == CSIG_OPT_QUESTION);
-	free(opt);
-}
-
 static void check_mark(enum csig_form form, const struct csig_tag *t)
 {
 	const u64 secret = fuzz_u64();
@@ -72,6 +62,5 @@ static void fuzz_once(void)
 	hop_option_may_append(opts, bytes);
 	free(opts);
 	check_written(exid, form, &t);
-	check_question(exid);
 	check_mark(form ?: CSIG_COMPACT, &t);
 }

@@ -130,8 +130,8 @@ def check_volume():
 def syns(head, port, number):
     """Return frames of SYNs with a tag and our option, each for another connection to b's address.
     @head: both MAC addresses."""
-    ip = struct.pack("!BBHHHBBH", 0x45, 0, 44, 0, 0x4000, 64, 6, 0)
-    rest = struct.pack("!IIBBHHH", 1, 0, 6 << 4, 2, 1000, 0, 0) + struct.pack("!BBH", 253, 4, csig_tag.EXID)
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 56, 0, 0x4000, 64, 6, 0)
+    rest = struct.pack("!IIBBHHH", 1, 0, 9 << 4, 2, 1000, 0, 0) + struct.pack("!BBHB11x", 254, 16, 0x484f, 2)
     for _ in range(number):
         ends = struct.pack("!II", 0xc0000300 | random.randrange(1, 255), 0xc6336401)
         tcp = struct.pack("!HH", random.randrange(1024, 65536), port) + rest

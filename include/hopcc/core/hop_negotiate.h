@@ -16,11 +16,10 @@
  * congestion control is selected later, pure ACKs of the established connection ask:
  *
  *	 ASKED, or no flow                      any
- *	  | ACK, asks ------------------------>  | LATE, if no flow was there
- *	 LATE                                    |
+ *	  | ACK, asks ------------------------>  |
+ *	 LATE                                   SUPPORTED
  *	  | <----------------- next ACK, answers |
- *	 SUPPORTED                               | the first packet of the carrier
- *	                                        SUPPORTED
+ *	 SUPPORTED                               |
  *
  * One ACK in a round trip of data asks: the third of the handshake, then extra ones. Losing them
  * costs the connection nothing. After HOP_LATE_ASKS of them LATE becomes UNSUPPORTED, and later

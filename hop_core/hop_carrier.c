@@ -5,7 +5,6 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <hopcc/core/hop_carrier.h>
-#include <hopcc/core/hop_input.h>
 #include <net/netns/generic.h>
 
 static struct hop_carrier_net *hop_carrier_net(const struct net *net,
@@ -61,8 +60,9 @@ int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind)
 
 	cn->net = net;
 	cn->kind = kind;
-	cn->unsupported_s = HOP_UNSUPPORTED_DEFAULT_S;
+	cn->unsupported_s = HOP_RECENT_DEFAULT_S;
 	spin_lock_init(&cn->unsupported.lock);
+	spin_lock_init(&cn->passed.lock);
 	cn->counts = __alloc_percpu(kind->counts * sizeof(unsigned long), sizeof(unsigned long));
 	if (!cn->counts)
 		return err;
@@ -94,25 +94,18 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
 	kind->trace(&flow->key, event, from, to);
 	if (to == HOP_STAGE_SUPPORTED)
 		hop_carrier_count(cn, kind->supported);
-	if (hop_is_given_up(to) && hop_is_of_peer(event))
-		hop_carrier_count(cn, kind->unsupported);
-	if (event == HOP_EVENT_RESET)
-		hop_carrier_count(cn, kind->reset);
-	hop_unsupported_learn(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s), from,
-			      event, to);
+	if (to != HOP_STAGE_UNSUPPORTED || event == HOP_EVENT_HIDDEN)
+		return;
+	hop_carrier_count(cn, kind->unsupported);
+	hop_recent_add(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s));
+	hop_recent_add(&cn->passed, &flow->key.peer, 0);
 }
 EXPORT_SYMBOL_GPL(hop_carrier_changed);
 
-bool hop_carrier_is_unsupported(const struct hop_flow_key *key)
-{
-	return hop_is_unsupported(&hop_carrier_of(key)->unsupported, &key->peer);
-}
-EXPORT_SYMBOL_GPL(hop_carrier_is_unsupported);
-
 bool hop_carrier_avoids(const struct hop_flow_key *key)
 {
-	const struct hop_carrier_net *cn = hop_carrier_of(key);
-	const bool avoids = hop_carrier_is_unsupported(key);
+	struct hop_carrier_net *cn = hop_carrier_of(key);
+	const bool avoids = hop_recent_has(&cn->unsupported, &key->peer);
 
 	if (avoids)
 		hop_carrier_count(cn, cn->kind->avoided);
@@ -125,23 +118,19 @@ void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count)
 	hop_carrier_count(hop_carrier_of(key), count);
 }
 
-struct hop_flow *hop_carrier_receive_syn(const struct hop_flow_key *key, bool *opens)
+void hop_carrier_note_passed(struct hop_flow *flow)
 {
-	const struct hop_carrier_net *cn = hop_carrier_of(key);
-	struct hop_flow *flow = hop_flow_find(key);
-
-	lockdep_assert_in_rcu_read_lock();
-	*opens = hop_input_opens_flow(key);
-	if (*opens) {
-		if (flow)
-			hop_flow_remove(flow);
-		if (hop_carrier_avoids(key))
-			return NULL;
-		flow = hop_flow_add(key, true);
-	}
-	/* Otherwise it is the SYN of a simultaneous open, a repeated one, or belongs to no flow. */
-	if (!flow)
-		hop_carrier_count(cn, cn->kind->no_flow);
-	return flow;
+	/* Called for each header. */
+	if (test_bit(HOP_FLOW_PASSED, &flow->flags))
+		return;
+	set_bit(HOP_FLOW_PASSED, &flow->flags);
+	hop_recent_add(&hop_carrier_of(&flow->key)->passed, &flow->key.peer, HOP_RECENT_DEFAULT_S);
 }
-EXPORT_SYMBOL_GPL(hop_carrier_receive_syn);
+EXPORT_SYMBOL_GPL(hop_carrier_note_passed);
+
+bool hop_carrier_passes(const struct hop_flow *flow)
+{
+	return test_bit(HOP_FLOW_PASSED, &flow->flags) ||
+	       hop_recent_has(&hop_carrier_of(&flow->key)->passed, &flow->key.peer);
+}
+EXPORT_SYMBOL_GPL(hop_carrier_passes);

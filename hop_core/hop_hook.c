@@ -24,23 +24,18 @@
 #define HOP_HOOK_PROTOCOLS	256
 
 /*
- * Which packets with a given first header are examined: all; all while there are flows; only TCP
- * resets while there are flows.
+ * Which packets with a given first header are examined: all; all while there are flows; TCP packets
+ * with room for the option by which carriers negotiate.
  */
 #define HOP_HOOK_ALWAYS		1
 #define HOP_HOOK_WITH_FLOWS	2
-#define HOP_HOOK_RESETS		4
+#define HOP_HOOK_OPTIONS	4
 
 /* The two bits of the DS field that are not the DSCP; with both set, no packet is marked. */
 #define HOP_HOOK_ECN_BITS	0x03
 
-/*
- * Offsets of the bytes with the length, in the upper half, and with the flags in the TCP header,
- * and the RST bit in the latter.
- */
+/* Offset of the byte with the length, in the upper half, in the TCP header. */
 #define HOP_HOOK_TCP_DOFF	12
-#define HOP_HOOK_TCP_FLAGS	13
-#define HOP_HOOK_TCP_RST	0x04
 
 /* IPv4 and IPv6. */
 #define HOP_HOOK_FAMILIES	2
@@ -92,15 +87,6 @@ static __always_inline u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf
 	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 }
 
-/* May a TCP packet be a reset? This is not known if its header is not linear: then true. */
-static bool hop_hook_may_be_reset(const struct sk_buff *skb, u8 pf)
-{
-	const unsigned int at_bytes = HOP_HOOK_TCP_FLAGS +
-		(pf == NFPROTO_IPV4 ? ip_hdrlen(skb) : sizeof(struct ipv6hdr));
-
-	return skb_headlen(skb) <= at_bytes || skb->data[at_bytes] & HOP_HOOK_TCP_RST;
-}
-
 /* May a TCP packet open a flow, because it has room for the option by which carriers negotiate? */
 static bool hop_hook_may_negotiate(const struct sk_buff *skb, u8 pf)
 {
@@ -129,40 +115,16 @@ static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hook
 
 	if (when & HOP_HOOK_ALWAYS)
 		return true;
-	if (!READ_ONCE(*hooks->flows))
-		return when & HOP_HOOK_WITH_FLOWS &&
-		       (hop_hook_may_negotiate(skb, pf) || hop_hook_is_marked(hooks, skb, pf));
-	return when & HOP_HOOK_WITH_FLOWS ||
-	       (when & HOP_HOOK_RESETS && hop_hook_may_be_reset(skb, pf));
+	if (when & HOP_HOOK_WITH_FLOWS &&
+	    (READ_ONCE(*hooks->flows) || hop_hook_is_marked(hooks, skb, pf)))
+		return true;
+	return when & HOP_HOOK_OPTIONS && hop_hook_may_negotiate(skb, pf);
 }
 
 static void hop_hook_find_place(const struct sk_buff *skb, struct hop_shim_place *place)
 {
 	if (!hop_shim_find(skb, place))
 		place->next = 0;
-}
-
-/* A TCP reset ends the use of headers if it shows that they split the connection in two. */
-static void hop_hook_show_reset(const struct hop_hooks *hooks, struct sk_buff *skb,
-				const struct hop_shim_place *place)
-{
-	const struct hop_carrier *carrier;
-	unsigned int i;
-
-	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
-		carrier = READ_ONCE(hooks->carriers[i]);
-		if (carrier && carrier->hs)
-			hop_input_receive_reset(carrier->hs, skb, (const struct tcphdr *)
-						(skb->data + place->offset_bytes));
-	}
-}
-
-static bool hop_hook_is_reset(struct sk_buff *skb, const struct hop_shim_place *place)
-{
-	if (place->next != IPPROTO_TCP ||
-	    !pskb_may_pull(skb, place->offset_bytes + sizeof(struct tcphdr)))
-		return false;
-	return skb->data[place->offset_bytes + HOP_HOOK_TCP_FLAGS] & HOP_HOOK_TCP_RST;
 }
 
 /*
@@ -181,11 +143,8 @@ static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, 
 		if (!carrier)
 			continue;
 		/* Parse for the first carrier, and again if a carrier removed a header. */
-		if (skb->len != len_bytes) {
+		if (skb->len != len_bytes)
 			hop_hook_find_place(skb, &place);
-			if (hop_hook_is_reset(skb, &place))
-				hop_hook_show_reset(hooks, skb, &place);
-		}
 		len_bytes = skb->len;
 		decision = carrier->input(skb, &place, state);
 		if (decision != NF_ACCEPT)
@@ -371,9 +330,10 @@ static u8 hop_hook_when_examined(const struct hop_hook_request *request, u8 prot
 	if (request->all || protocol == request->protocol || hop_shim_may_follow(protocol) ||
 	    (request->other && protocol == request->other))
 		return HOP_HOOK_ALWAYS;
-	if (request->segments && protocol == IPPROTO_TCP)
-		return HOP_HOOK_WITH_FLOWS;
-	return protocol == IPPROTO_TCP ? HOP_HOOK_RESETS : 0;
+	if (protocol != IPPROTO_TCP)
+		return 0;
+	return (request->segments ? HOP_HOOK_WITH_FLOWS : 0) |
+	       (request->options ? HOP_HOOK_OPTIONS : 0);
 }
 
 /* A packet that one carrier always wants is passed to all carriers. */

@@ -254,20 +254,6 @@ bool hop_input_is_last_ack(const struct hop_flow_key *key, const struct tcphdr *
 }
 EXPORT_SYMBOL_GPL(hop_input_is_last_ack);
 
-struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
-					    const struct hop_flow_key *key)
-{
-	struct hop_flow *flow = hop_flow_add(key, false);
-
-	lockdep_assert_in_rcu_read_lock();
-	if (!flow)
-		return NULL;
-	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
-	hop_flow_event(flow, HOP_EVENT_LATE);
-	return flow;
-}
-EXPORT_SYMBOL_GPL(hop_input_receive_question);
-
 static void hop_input_send_ack(struct sock *sk, void *unused)
 {
 	compat_send_ack(sk, tcp_sk(sk)->rcv_nxt);
@@ -279,42 +265,6 @@ void hop_input_answer_now(const struct hop_flow_key *key)
 	hop_input_act(key, hop_input_send_ack, NULL);
 }
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
-
-/*
- * Will TCP accept the reset, and has it received hardly any segments before? The socket must be
- * ESTABLISHED. After a FIN, the peer may legitimately forget the connection. A connection request
- * may come from a forged address, whose owner then sends resets.
- */
-static bool hop_input_is_early_reset(const struct hop_flow_key *key, const struct tcphdr *th)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool early;
-
-	if (!sk)
-		return false;
-	early = sk_fullsock(sk) && hop_peek(sk->sk_state) == TCP_ESTABLISHED &&
-		ntohl(th->seq) == hop_peek(tcp_sk(sk)->rcv_nxt) &&
-		hop_peek(tcp_sk(sk)->segs_in) <= HOP_RESET_SEGS;
-	sock_gen_put(sk);
-	return early;
-}
-
-void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-			     const struct tcphdr *th)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (th->ack || th->syn)
-		return;
-	hop_flow_key_of_input(&key, hs->kind, skb, th);
-	flow = hop_flow_find(&key);
-	if (!flow || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
-		return;
-	if (hop_input_is_early_reset(&key, th) && !hop_input_is_mangled(skb, th))
-		hop_flow_event(flow, HOP_EVENT_RESET);
-}
 
 unsigned int hop_input_show(struct sk_buff *skb)
 {

@@ -13,7 +13,7 @@
 #define HOP_NEGOTIATE_STATES (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 
 static void hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-			       const struct hop_segment *seg, const struct hop_flow *flow,
+			       const struct hop_segment *seg, struct hop_flow *flow,
 			       bool asks, bool answers)
 {
 	const struct hop_carrier_kind *kind = hs->kind->carrier;
@@ -30,6 +30,8 @@ static void hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buf
 		hop_carrier_count_at(&flow->key, kind->out_handshake);
 	else
 		hop_carrier_count_at(&flow->key, err == -ENOSPC ? kind->no_room : kind->no_memory);
+	if (err && seg->syn)
+		hop_flow_event(flow, HOP_EVENT_AGAIN);
 }
 
 /* An existing flow with the socket's key belongs to an earlier connection with the same ports. */
@@ -50,7 +52,7 @@ static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
 	if (seg->payload_bytes || !hs->asks(&key, sk))
 		return NULL;
 	flow = hop_flow_add(&key, true);
-	return flow && hop_flow_event(flow, HOP_EVENT_SYN_OUT) == HOP_STAGE_ASKED ? flow : NULL;
+	return flow && hop_flow_event(flow, HOP_EVENT_ASK) == HOP_STAGE_ASKED ? flow : NULL;
 }
 
 /*
@@ -75,13 +77,13 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	case HOP_STAGE_OFFERED:
 		if (!skb->sk)
 			break;
-		hop_flow_event(flow, HOP_EVENT_SYNACK_OUT);
+		hop_flow_event(flow, HOP_EVENT_ANSWER);
 		return flow;
 	case HOP_STAGE_ANSWERED:
 		/* The first SYN-ACK was lost, perhaps because of the option: pure ACKs ask. */
 		hop_flow_event(flow, HOP_EVENT_AGAIN);
 		return NULL;
-	case HOP_STAGE_LATE:
+	case HOP_STAGE_NONE:
 		return NULL;
 	default:
 		break;
@@ -137,6 +139,13 @@ bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_ack);
 
+static void hop_negotiate_learn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
+				const struct hop_option *o)
+{
+	if (hs->learn)
+		hs->learn(flow, o);
+}
+
 /* The peer asks by its SYN. A SYN that is sent again has no option, a different one is forged. */
 static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
 				      const struct hop_flow_key *key, const struct hop_option *o)
@@ -155,8 +164,8 @@ static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
 	}
 	/* Otherwise it is the SYN of a simultaneous open, or anybody's. */
 	if (opens || hop_flow_stage(flow) == HOP_STAGE_ASKED) {
-		hop_flow_event(flow, HOP_EVENT_SYN_IN);
-		hs->learn(flow, o);
+		hop_flow_event(flow, HOP_EVENT_OFFER);
+		hop_negotiate_learn(hs, flow, o);
 	}
 }
 
@@ -170,8 +179,8 @@ static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
 		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
 		return;
 	}
-	hs->learn(flow, o);
-	hop_flow_event(flow, HOP_EVENT_SYNACK_IN);
+	hop_negotiate_learn(hs, flow, o);
+	hop_flow_event(flow, HOP_EVENT_HEARD);
 }
 
 /* A question gets at most HOP_LATE_ASKS answers. */
@@ -186,9 +195,8 @@ static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
 		return;
 	}
 	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
-	hs->learn(flow, o);
-	hop_flow_event(flow, HOP_EVENT_LATE);
-	hop_flow_event(flow, HOP_EVENT_HEADER_IN);
+	hop_negotiate_learn(hs, flow, o);
+	hop_flow_event(flow, HOP_EVENT_HEARD);
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	hop_input_answer_now(key);
 }
@@ -199,10 +207,10 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 {
 	struct hop_flow *flow = hop_flow_find(key);
 
-	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_LATE &&
+	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_ASKED &&
 	    hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq))) {
-		hs->learn(flow, o);
-		hop_flow_event(flow, HOP_EVENT_HEADER_IN);
+		hop_negotiate_learn(hs, flow, o);
+		hop_flow_event(flow, HOP_EVENT_HEARD);
 	}
 	if (!(o->asks & hs->bit))
 		return;
@@ -215,12 +223,15 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 			   unsigned int tcp_at, const struct nf_hook_state *state)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
-	const unsigned int tcp_bytes = __tcp_hdrlen(th);
+	const struct tcphdr *th;
 	struct hop_flow_key key;
+	unsigned int tcp_bytes;
 	struct hop_option o;
 
 	lockdep_assert_in_rcu_read_lock();
+	if (!pskb_may_pull(skb, tcp_at + HOP_OPTION_TCP_BYTES))
+		return;
+	tcp_bytes = __tcp_hdrlen((const struct tcphdr *)(skb->data + tcp_at));
 	if (tcp_bytes < HOP_OPTION_TCP_BYTES || !pskb_may_pull(skb, tcp_at + tcp_bytes))
 		return;
 	th = (const struct tcphdr *)(skb->data + tcp_at);
@@ -244,37 +255,51 @@ EXPORT_SYMBOL_GPL(hop_negotiate_receive);
 
 enum hop_stage hop_negotiate_settle(struct hop_flow *flow)
 {
-	enum hop_stage stage;
-
 	lockdep_assert_in_rcu_read_lock();
 	hop_flow_settle(flow);
-	stage = hop_flow_stage(flow);
-	/* A SYN that was not answered has asked; ACKs may ask again. */
-	return stage == HOP_STAGE_ASKED ? stage : hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	return hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_settle);
 
+/* What is asked for first is the peer, by the option, and then the path, by a header. */
+static enum hop_peer hop_negotiate_ask_next(struct hop_flow *flow, bool tries)
+{
+	if (!tries)
+		hop_flow_event(flow, HOP_EVENT_ASK);
+	set_bit(tries ? HOP_FLOW_TRIES : HOP_FLOW_ASKS, &flow->flags);
+	return HOP_PEER_UNKNOWN;
+}
+
+/* An answer may arrive at the same time. */
+static enum hop_peer hop_negotiate_give_up(struct hop_flow *flow, bool tries)
+{
+	clear_bit(HOP_FLOW_ASKS, &flow->flags);
+	clear_bit(HOP_FLOW_TRIES, &flow->flags);
+	return hop_peer_at(hop_flow_event(flow, tries ? HOP_EVENT_TIMEOUTS : HOP_EVENT_UNANSWERED));
+}
+
 /* Return: the state of the peer; @asks: set to true if the next ACK asks. */
-static enum hop_peer hop_negotiate_take_turn(struct hop_flow *flow, const struct sock *sk,
+static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
+					     struct hop_flow *flow, const struct sock *sk,
 					     bool *asks)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const enum hop_stage stage = hop_negotiate_settle(flow);
+	const bool tries = stage == HOP_STAGE_SUPPORTED && hs->in_front &&
+			   !hop_carrier_passes(flow);
 
-	if (!hop_may_ask(stage) && stage != HOP_STAGE_LATE)
+	if (!tries && !hop_may_ask(stage))
 		return hop_peer_at(stage);
+	if (tries && !test_and_set_bit(HOP_FLOW_TRIED, &flow->flags))
+		flow->late.asks = 0;
 	if (!flow->late.asks && hop_carrier_avoids(&flow->key))
 		return HOP_PEER_UNSUPPORTED;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
-		hop_flow_event(flow, HOP_EVENT_LATE);
-		set_bit(HOP_FLOW_ASKS, &flow->flags);
 		*asks = true;
-		return HOP_PEER_UNKNOWN;
+		return hop_negotiate_ask_next(flow, tries);
 	case HOP_LATE_GIVE_UP:
-		clear_bit(HOP_FLOW_ASKS, &flow->flags);
-		/* An answer may arrive at the same time. */
-		return hop_peer_at(hop_flow_event(flow, HOP_EVENT_UNANSWERED));
+		return hop_negotiate_give_up(flow, tries);
 	default:
 		return HOP_PEER_UNKNOWN;
 	}
@@ -295,10 +320,11 @@ enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock 
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
 	/* At the end of a handshake without a flow, this end's SYN did not ask, or the peer's. */
-	flow = starts && hop_output_is_late(sk) && !hop_carrier_avoids(&key) ?
-		hop_flow_add(&key, false) : hop_flow_find(&key);
+	flow = hop_flow_find(&key);
+	if (!flow && starts && hop_output_is_late(sk) && !hop_carrier_avoids(&key))
+		flow = hop_flow_add(&key, false);
 	if (flow)
-		peer = hop_negotiate_take_turn(flow, sk, &asks);
+		peer = hop_negotiate_take_turn(hs, flow, sk, &asks);
 	rcu_read_unlock();
 	/* At the end of the handshake, the ACK that ends it asks. */
 	if (asks && hop_output_is_late(sk))

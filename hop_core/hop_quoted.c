@@ -43,13 +43,6 @@ enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code)
 }
 EXPORT_SYMBOL_GPL(hop_icmp_check_v6);
 
-bool hop_icmp_is_handshake(enum hop_stage stage)
-{
-	return stage == HOP_STAGE_ASKED || stage == HOP_STAGE_LOST ||
-	       stage == HOP_STAGE_OFFERED || stage == HOP_STAGE_ANSWERED ||
-	       stage == HOP_STAGE_LATE;
-}
-
 bool hop_quoted_skip_v4(struct sk_buff *skb, u8 next, unsigned int shim_bytes,
 			struct hop_quoted_ip *quoted)
 {

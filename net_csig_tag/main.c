@@ -63,7 +63,6 @@ const struct hop_carrier_kind ctag_carrier_kind = {
 	.counts = CTAG_COUNTS,
 	.supported = CTAG_SUPPORTED,
 	.unsupported = CTAG_UNSUPPORTED,
-	.reset = CTAG_UNSUPPORTED,	/* HOP_EVENT_RESET does not happen */
 	.avoided = CTAG_AVOIDED,
 	.no_flow = CTAG_IN_NO_FLOW,
 	.in_handshake = CTAG_IN_HANDSHAKE,

@@ -41,6 +41,7 @@ static struct hop_segment ctag_segment_of(const struct ctag_segment *seg)
 	return (struct hop_segment) {
 		.place.offset_bytes = seg->tcp_bytes,
 		.payload_bytes = seg->payload_bytes,
+		.syn = seg->syn,
 		.ack = seg->ack,
 	};
 }

@@ -151,9 +151,9 @@ const struct ctl_table ctag_table[] = {
 		   hop_sysctl_bound(CTAG_INITIATES)),
 	HOP_SYSCTL_NUMBER("csig_form", struct ctag_net, form, CSIG_COMPACT, CSIG_EXPANDED),
 	HOP_SYSCTL_NUMBER("csig_every", struct ctag_net, every_pkts, 1, CTAG_EVERY_MAX_PKTS),
-	HOP_SYSCTL_NUMBER("csig_retry_s", struct ctag_net, retry_s, 1, HOP_UNSUPPORTED_MAX_S),
+	HOP_SYSCTL_NUMBER("csig_retry_s", struct ctag_net, retry_s, 1, HOP_RECENT_MAX_S),
 	HOP_SYSCTL_NUMBER("csig_unsupported_s", struct ctag_net, carrier.unsupported_s, 0,
-			  HOP_UNSUPPORTED_MAX_S),
+			  HOP_RECENT_MAX_S),
 	/* One number per signal; the kernel supports vectors only of int. */
 	HOP_SYSCTL_NUMBER("csig_weights", struct ctag_net, weight_pkts, 0, CTAG_WEIGHT_MAX_PKTS),
 	HOP_SYSCTL_NUMBER("csig_quantum", struct ctag_net, quantum, 1, INT_MAX),

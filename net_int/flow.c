@@ -261,7 +261,7 @@ static void nint_flow_prove(struct int_flow *f)
 	sock_owned_by_me(f->sk);
 	switch (hop_late_turn(&f->proof, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
-		set_bit(HOP_FLOW_PROVES, &hop_flow_of_state(f)->flags);
+		set_bit(HOP_FLOW_TRIES, &hop_flow_of_state(f)->flags);
 		compat_send_ack(f->sk, tp->rcv_nxt);
 		break;
 	case HOP_LATE_GIVE_UP:
@@ -278,7 +278,7 @@ bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 	u32 answers;
 
 	sock_owned_by_me(flow->sk);
-	if (flow->forward == INT_FORWARD_INBAND && !READ_ONCE(flow->proved))
+	if (flow->forward == INT_FORWARD_INBAND && !nint_is_inband(flow))
 		nint_flow_prove(flow);
 	/* Called for each ACK. Often there is no answer, and the check must not take a lock. */
 	if (READ_ONCE(flow->answers) == flow->taken)

@@ -24,6 +24,7 @@ int nint_hook(void *state)
 	int err;
 
 	mutex_lock(&lock);
+	request.options = in->on;
 	request.segments = in->on;
 	request.dscp = nint_dscp_probe;
 	rcu_read_lock();

@@ -302,7 +302,6 @@ struct nint_net {
  * @format: enum nint_format, as it was when @sk started to use telemetry
  * @stopped: the flow is about to be freed, and must not get @foreign any more
  * @probes_only: the path does not pass our headers
- * @proved: the path has passed our header in front of TCP; until then probes collect
  * @proof_id: ID of the latest pure ACK with such a header
  * @proof: pure ACKs with such a header; under the socket lock
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
@@ -339,7 +338,6 @@ struct int_flow {
 	u8 format;
 	bool stopped;
 	bool probes_only;
-	bool proved;
 	u32 proof_id;
 	struct hop_late proof;
 	u8 hops;
@@ -485,7 +483,17 @@ void nint_layout_free(struct nint_net *in);
 /* Return: true if data carries headers. */
 static inline bool nint_is_inband(const struct int_flow *f)
 {
-	return f->forward == INT_FORWARD_INBAND && READ_ONCE(f->proved);
+	return f->forward == INT_FORWARD_INBAND &&
+	       test_bit(HOP_FLOW_PASSED, &hop_flow_of_state((void *)f)->flags);
+}
+
+/* A packet of the peer's carrier. Without the peer's cookie it would take no probe: ACKs ask. */
+static inline void nint_flow_hear(struct hop_flow *flow)
+{
+	const struct int_flow *f = hop_flow_state(flow);
+
+	if (READ_ONCE(f->peer_cookie))
+		hop_flow_event(flow, HOP_EVENT_HEARD);
 }
 
 /* Room of our own header in data. */

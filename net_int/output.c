@@ -227,8 +227,8 @@ static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
 {
 	if (hop_negotiate_ack(&nint_handshake_ops, skb, seg, flow))
 		return;
-	if (READ_ONCE(flow->flags) & BIT(HOP_FLOW_PROVES) && !hop_segment_tcp(skb, seg)->fin &&
-	    test_and_clear_bit(HOP_FLOW_PROVES, &flow->flags))
+	if (READ_ONCE(flow->flags) & BIT(HOP_FLOW_TRIES) && !hop_segment_tcp(skb, seg)->fin &&
+	    test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags))
 		nint_output_proof(in, skb, seg, sk, flow);
 	else
 		nint_option_insert(in, skb, seg, flow);

@@ -55,7 +55,7 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
 	if (news == INT_NEWS) {
 		if (id == f->proof_id && f->proof.asks)
-			WRITE_ONCE(f->proved, true);
+			hop_carrier_note_passed(flow);
 		lacks_records = nint_is_short(f, a);
 		nint_keep_answer(f, id, a);
 	}

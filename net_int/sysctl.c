@@ -85,7 +85,7 @@ const struct ctl_table nint_table[] = {
 	HOP_SYSCTL_NUMBER("int_format", struct nint_net, format, 0, NINT_FORMATS - 1),
 	HOP_SYSCTL_NUMBER("int_space", struct nint_net, space, 0, INT_SPACE_MAX),
 	HOP_SYSCTL_NUMBER("int_unsupported_s", struct nint_net, carrier.unsupported_s, 0,
-			  HOP_UNSUPPORTED_MAX_S),
+			  HOP_RECENT_MAX_S),
 	HOP_SYSCTL("int_cc", 0644, struct nint_net, cc, proc_dostring, NULL, NULL),
 	HOP_SYSCTL("int_key", 0600, struct nint_net, key, nint_set_key, NULL,
 		   hop_sysctl_words("KEY, 32 hexadecimal digits, or nothing")),

@@ -2,6 +2,7 @@
 /* State of a connection: negotiation, the congestion control's feedback; hopcc/flow/xcp_flow.h. */
 
 #include <linux/module.h>
+#include <hopcc/core/hop_negotiate.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -20,7 +21,8 @@ static bool nxcp_take_part(struct xcp_flow *xf, struct sock *sk)
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = hop_flow_state_stage(xf) == HOP_STAGE_SUPPORTED && (!xf->sk || xf->room);
+	taken = hop_flow_state_stage(xf) == HOP_STAGE_SUPPORTED &&
+		hop_carrier_passes(hop_flow_of_state(xf)) && (!xf->sk || xf->room);
 	if (taken) {
 		u32 headers;
 
@@ -98,8 +100,7 @@ struct xcp_flow *nxcp_flow_open(struct sock *sk)
 	flow = hop_flow_find(&key);
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
-	hop_flow_settle(flow);
-	hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_negotiate_settle(flow);
 	if (nxcp_take_part(hop_flow_state(flow), sk))
 		xf = hop_flow_state(flow);
 	else
@@ -114,13 +115,7 @@ EXPORT_SYMBOL_GPL(nxcp_flow_open);
 
 enum hop_peer nxcp_flow_ask(struct sock *sk)
 {
-	struct nxcp_net *xn = nxcp_net(sock_net(sk));
-	struct hop_flow_key key;
-
-	sock_owned_by_me(sk);
-	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	return hop_peer_at(hop_output_ask(&nxcp_handshake_ops, sk, READ_ONCE(xn->on) &&
-					!hop_carrier_is_unsupported(&key)));
+	return hop_negotiate_ask(&nxcp_handshake_ops, sk, READ_ONCE(nxcp_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_ask);
 

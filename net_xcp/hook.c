@@ -9,7 +9,6 @@ static const struct hop_carrier nxcp_carrier = {
 	.order = HOP_HOOK_XCP,
 	.input = nxcp_input,
 	.output = nxcp_output,
-	.hs = &nxcp_handshake_ops,
 };
 
 /*
@@ -22,6 +21,7 @@ int nxcp_hook(void *state)
 	struct nxcp_net *xn = state;
 	const struct hop_hook_request request = {
 		.protocol = nxcp_protocol,
+		.options = xn->on,
 		.all = xn->on && (xn->tunnel || xn->ipsec),
 	};
 	int err = request.all ? nxcp_sent_start(xn) : 0;

@@ -6,14 +6,15 @@
  *
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
- * The header is used only if the connection has negotiated XCP. A SYN negotiates, and so does any
- * segment within the windows of an established connection. See nxcp_input_check() for what is
- * dropped. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the
+ * The header is used only if the segment is within the windows of a connection that has negotiated
+ * XCP. The copy of an ACK by which the peer tries a header ends here. See nxcp_input_strip() for what
+ * is dropped. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the
  * stack. The filters behind this hook see TCP; for filters before it, see hop_filter_misses_input()
  * and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_negotiate.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
@@ -25,42 +26,28 @@
  * struct nxcp_arrival - a received packet with a header
  * @h: the header, validated by xcp_check()
  * @key: key of the TCP connection
- * @flow: flow of the connection if its peer may send headers; NULL for a SYN
+ * @flow: flow of the connection, or NULL
+ * @copy: the packet is a copy of an ACK, by which the peer tries the header
  */
 struct nxcp_arrival {
 	struct xcp_hdr h;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
+	bool copy;
 };
 
-static void nxcp_receive_syn(const struct hop_flow_key *key)
+/* The peer tries a header: an ACK with a header shows that it has passed, and tries the way back. */
+static void nxcp_receive_try(struct nxcp_net *xn, const struct nxcp_arrival *a,
+			     const struct tcphdr *th)
 {
-	struct hop_flow *flow;
-	bool opens;
-
-	flow = hop_carrier_receive_syn(key, &opens);
-	if (flow)
-		hop_flow_event(flow, HOP_EVENT_SYN_IN);
-}
-
-/* Return: the flow of an established connection, or NULL, counted, if it cannot have one */
-static struct hop_flow *nxcp_open_late(struct nxcp_net *xn, const struct hop_flow_key *key)
-{
-	struct hop_flow *flow;
-
-	if (hop_carrier_avoids(key))
-		return NULL;
-	flow = hop_input_receive_question(&nxcp_handshake_ops, key);
-	if (!flow)
+	if (!a->flow || !(hop_input_may_ask(&a->key, th, 0) ||
+			  hop_input_is_last_ack(&a->key, th))) {
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
-	return flow;
-}
-
-/* The peer selected XCP after the handshake. */
-static void nxcp_receive_question(struct nxcp_net *xn, const struct hop_flow_key *key)
-{
-	if (nxcp_open_late(xn, key))
-		hop_input_answer_now(key);
+		return;
+	}
+	hop_flow_event(a->flow, HOP_EVENT_HEARD);
+	set_bit(HOP_FLOW_SHOWS, &a->flow->flags);
+	hop_input_answer_now(&a->key);
 }
 
 /*
@@ -71,21 +58,13 @@ static void nxcp_receive_question(struct nxcp_net *xn, const struct hop_flow_key
 static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct hop_flow_key *key,
 					const struct tcphdr *th, unsigned int payload_bytes)
 {
+	struct hop_flow *flow = NULL;
+
 	if (hop_input_is_expected(key, th, payload_bytes))
-		return nxcp_open_late(xn, key);
-	nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
-	return NULL;
-}
-
-/* Return: the flow of a segment other than a SYN if its peer may send headers */
-static struct hop_flow *nxcp_find_negotiated(const struct hop_flow_key *key,
-					     const struct tcphdr *th)
-{
-	struct hop_flow *flow = hop_flow_find(key);
-
-	if (!flow || th->syn)
-		return flow;
-	return hop_is_negotiated(hop_flow_stage(flow)) ? flow : NULL;
+		flow = hop_flow_add(key, false);
+	if (!flow)
+		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
+	return flow;
 }
 
 /**
@@ -127,9 +106,10 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
-	if (!th->syn)
-		hop_flow_settle(flow);
-	hop_flow_event(flow, th->syn ? HOP_EVENT_SYNACK_IN : HOP_EVENT_HEADER_IN);
+	hop_flow_settle(flow);
+	hop_flow_event(flow, HOP_EVENT_HEARD);
+	/* The peer sends such headers only after one of this end has arrived. */
+	hop_carrier_note_passed(flow);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
@@ -156,34 +136,36 @@ static bool nxcp_has_unknown_flags(const struct sk_buff *skb, const struct xcp_h
 	return h->flags & ~(XCP_FLAGS_KNOWN | (skb_is_gso(skb) ? XCP_FLAG_SUM : 0));
 }
 
+/*
+ * Return: true if TCP's checksum must be verified here. The other segments belong to a connection
+ * that has negotiated.
+ */
+static bool nxcp_is_first(const struct nxcp_arrival *a)
+{
+	return a->copy || !a->flow || hop_flow_stage(a->flow) != HOP_STAGE_SUPPORTED;
+}
+
 /* The XCP header is removed; @th is the complete TCP header. */
-static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, const struct nxcp_arrival *a,
+static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_arrival *a,
 			 const struct tcphdr *th, unsigned int segment_bytes)
 {
 	const unsigned int payload_bytes = segment_bytes -
 					   min_t(unsigned int, segment_bytes, __tcp_hdrlen(th));
-	bool asks;
 
 	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
 	if (nxcp_has_unknown_flags(skb, &a->h))
 		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
-	if (!nxcp_may_speak(skb))
+	a->copy = nxcp_is_question(&a->h) && !payload_bytes && !th->syn && !th->fin;
+	if (th->syn || !nxcp_may_speak(skb))
 		return;
-	asks = nxcp_is_question(&a->h) && hop_input_may_ask(&a->key, th, payload_bytes);
-	/*
-	 * Verify checksums only of packets that negotiate: the others belong to a negotiated
-	 * connection.
-	 */
-	if ((th->syn || asks || !a->flow) && hop_input_is_mangled(skb, th)) {
+	if (nxcp_is_first(a) && hop_input_is_mangled(skb, th)) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
-	if (th->syn && !th->ack)
-		nxcp_receive_syn(&a->key);
-	else if (asks)
-		nxcp_receive_question(xn, &a->key);
-	else if (!th->rst)
+	if (a->copy)
+		nxcp_receive_try(xn, a, th);
+	else
 		nxcp_input_receive(xn, a, th, nxcp_data_of(skb, payload_bytes));
 }
 
@@ -214,8 +196,7 @@ static void nxcp_find_flow(const struct sk_buff *skb, const struct tcphdr *th,
 			   struct nxcp_arrival *a)
 {
 	hop_flow_key_of_input(&a->key, &nxcp_flow_kind, skb, th);
-	if (!th->syn || th->ack)
-		a->flow = nxcp_find_negotiated(&a->key, th);
+	a->flow = hop_flow_find(&a->key);
 }
 
 /* Return: true if the header in front of @next, a tunnel's protocol, AH or ESP, may be removed */
@@ -225,11 +206,7 @@ static bool nxcp_is_allowed(const struct nxcp_net *xn, u8 next)
 }
 
 /*
- * Decide if the header may be removed. @offset_bytes: as in nxcp_input_read_header(). Two kinds of
- * segments with a header must be dropped, see nxcp_is_dropped():
- * - a reset: TCP sends resets without a header, and answers none;
- * - a SYN-ACK, if no SYN of ours asked for XCP. Without the header it could open a connection whose
- *   other end waits for feedback. Its sender repeats it without the header for TCP to answer.
+ * Decide if the header may be removed. @offset_bytes: as in nxcp_input_read_header().
  *
  * Return: XCP_COUNTS if it may be removed, or the counter for the reason why it must stay.
  */
@@ -240,12 +217,13 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 	const struct tcphdr *th;
 
 	a->flow = NULL;
+	a->copy = false;
 	if (fault)
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
 		nxcp_find_flow(skb, th, a);
-		if (th->rst || (th->syn && th->ack && !a->flow))
+		if (th->rst)
 			return XCP_COUNT_IN_NO_FLOW;
 	} else if (!nxcp_is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
@@ -256,8 +234,25 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 }
 
 /*
+ * Does the segment belong to no connection of this host? Where NAT translates TCP only, it may be one
+ * of a connection that exists elsewhere, which a reset would end.
+ */
+static bool nxcp_is_strange(const struct nxcp_arrival *a)
+{
+	struct sock *sk;
+
+	if (a->h.protocol != IPPROTO_TCP || a->flow)
+		return false;
+	sk = hop_flow_socket(&a->key);
+	if (sk)
+		sock_gen_put(sk);
+	return !sk;
+}
+
+/*
  * Remove the header at @place, unless @why, the result of nxcp_input_check(), says that it must
- * stay.
+ * stay. Two kinds of segments with a header are dropped, see nxcp_is_dropped(): a reset, since TCP
+ * sends resets without a header, and answers none; and one that belongs to no connection.
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */
@@ -268,6 +263,8 @@ static enum nxcp_count nxcp_input_strip(struct nxcp_net *xn, struct sk_buff *skb
 {
 	int err;
 
+	if (why == XCP_COUNTS && nxcp_is_strange(a))
+		why = XCP_COUNT_IN_NO_FLOW;
 	if (why == XCP_COUNTS) {
 		err = hop_shim_strip(skb, place, sizeof(a->h), a->h.protocol);
 		if (err)
@@ -290,7 +287,7 @@ static bool nxcp_is_dropped(enum nxcp_count why)
 
 /* The header is removed; @offset_bytes: from skb->data to the header that followed it */
 static void nxcp_input_take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-			    const struct nxcp_arrival *a)
+			    struct nxcp_arrival *a)
 {
 	if (a->h.protocol == IPPROTO_TCP)
 		nxcp_receive(xn, skb, a, (const struct tcphdr *)(skb->data + offset_bytes),
@@ -365,7 +362,7 @@ static unsigned int nxcp_input_header(struct nxcp_net *xn, struct sk_buff *skb,
 	if (why != XCP_COUNTS)
 		return nxcp_is_dropped(why) ? NF_DROP : NF_ACCEPT;
 	nxcp_input_take(xn, skb, place->offset_bytes, &a);
-	return nxcp_input_show(skb, a.h.protocol);
+	return a.copy ? NF_DROP : nxcp_input_show(skb, a.h.protocol);
 }
 
 /* The carrier is switched off. */
@@ -392,6 +389,8 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		nxcp_receive_noted(xn, skb, place->offset_bytes, &a);
 		return NF_ACCEPT;
 	}
+	if (place->next == IPPROTO_TCP)
+		hop_negotiate_receive(&nxcp_handshake_ops, skb, place->offset_bytes, state);
 	return place->next == nxcp_protocol ? nxcp_input_header(xn, skb, place, state) : NF_ACCEPT;
 }
 
@@ -425,6 +424,10 @@ static bool nxcp_receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	if (why == XCP_COUNTS) {
 		nxcp_count(xn, XCP_COUNT_IN_LATE);
 		nxcp_input_take(xn, skb, place.offset_bytes, &a);
+		if (a.copy) {
+			kfree_skb(skb);
+			return true;
+		}
 		/* After NFQUEUE this runs in the context of the user's program. */
 		local_bh_disable();
 		nxcp_ipsec_expect(skb);

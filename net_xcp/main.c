@@ -43,10 +43,14 @@ const struct hop_carrier_kind nxcp_carrier_kind = {
 	.counts = XCP_COUNTS,
 	.supported = XCP_COUNT_SUPPORTED,
 	.unsupported = XCP_COUNT_UNSUPPORTED,
-	.reset = XCP_COUNT_RESET,
 	.avoided = XCP_COUNT_AVOIDED,
 	.no_flow = XCP_COUNT_IN_NO_FLOW,
 	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
+	.in_handshake = XCP_COUNT_IN_HANDSHAKE,
+	.out_handshake = XCP_COUNT_OUT_HANDSHAKE,
+	.bad_sum = XCP_COUNT_IN_BAD_SUM,
+	.no_room = XCP_COUNT_NO_ROOM,
+	.no_memory = XCP_COUNT_NO_MEMORY,
 	.trace = trace_xcp_discover,
 };
 

@@ -26,9 +26,9 @@
  *	come from an attacker
  * XCP_COUNT_IN_EXCESS: ACKs with more feedback than tcp_xcp has asked for, whose peer may lie; it
  *	uses what it has asked for
- * XCP_COUNT_IN_NO_FLOW: SYNs for which no flow is created; headers that are removed and not used,
- *	since no established connection has negotiated XCP, or for lack of room; dropped: SYN-ACKs
- *	with a header that answer no SYN of ours, and resets with a header
+ * XCP_COUNT_IN_NO_FLOW: options and headers that are not used, since no established connection has
+ *	negotiated XCP, or for lack of room; dropped: resets with a header, and segments with a
+ *	header that belong to no connection of this host
  * XCP_COUNT_IN_OFF: XCP packets received while net.hopcc.xcp is 0, or with a next header that
  *	needs xcp_tunnel or xcp_ipsec while that is 0; left to the stack
  * XCP_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
@@ -37,7 +37,9 @@
  * XCP_COUNT_OUT_DATA: headers added to data, by tcp_xcp's sockets or as answers in other sockets'
  *	data
  * XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs
- * XCP_COUNT_OUT_SYN: headers added to SYNs, SYN-ACKs and ACKs that ask for XCP
+ * XCP_COUNT_IN_HANDSHAKE: packets received with the option by which carriers negotiate
+ * XCP_COUNT_OUT_HANDSHAKE: packets sent with it
+ * XCP_COUNT_OUT_TRY: copies of ACKs with a header, which show if the path passes headers
  * XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
  * XCP_COUNT_OUT_HIDDEN: packets without a header because a filter would miss what is below it
@@ -49,9 +51,8 @@
  * XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header
  * XCP_COUNT_SUPPORTED: connections whose peer supports XCP
  * XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
- * XCP_COUNT_RESET: subset of XCP_COUNT_UNSUPPORTED: the peer reset a connection that had
- *	negotiated XCP
- * XCP_COUNT_AVOIDED: handshakes without a header because the peer is cached as one without support
+ * XCP_COUNT_AVOIDED: connections that neither ask by ACKs nor try headers because the peer is cached
+ *	as one without support
  * XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
  * XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
  * XCP_COUNT_TUNNEL_GSO: GSO packets that entered a tunnel or IPsec without a header in front
@@ -85,7 +86,9 @@
 	count(XCP_COUNT_BAD_NEXT, "bad_next")				\
 	count(XCP_COUNT_OUT_DATA, "out_data")				\
 	count(XCP_COUNT_OUT_ACK, "out_ack")				\
-	count(XCP_COUNT_OUT_SYN, "out_syn")				\
+	count(XCP_COUNT_IN_HANDSHAKE, "in_handshake")			\
+	count(XCP_COUNT_OUT_HANDSHAKE, "out_handshake")			\
+	count(XCP_COUNT_OUT_TRY, "out_try")				\
 	count(XCP_COUNT_NO_ROOM, "out_no_room")				\
 	count(XCP_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(XCP_COUNT_OUT_GSO, "out_gso")				\
@@ -96,7 +99,6 @@
 	count(XCP_COUNT_ICMP_SHORT, "icmp_short")			\
 	count(XCP_COUNT_SUPPORTED, "peer_supported")			\
 	count(XCP_COUNT_UNSUPPORTED, "peer_unsupported")		\
-	count(XCP_COUNT_RESET, "peer_reset")				\
 	count(XCP_COUNT_AVOIDED, "peer_avoided")			\
 	count(XCP_COUNT_TUNNEL_OUT, "tunnel_out")			\
 	count(XCP_COUNT_TUNNEL_NO_ROOM, "tunnel_no_room")		\
@@ -134,7 +136,7 @@ struct nxcp_net {
 	unsigned int gso;
 	unsigned int tunnel;
 	unsigned int ipsec;
-	struct hop_unsupported unsupported_tunnels;
+	struct hop_recent unsupported_tunnels;
 	struct nxcp_sent *sent;
 };
 

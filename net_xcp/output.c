@@ -4,6 +4,9 @@
  * TCP's ports. Flows are looked up by their socket, independent of NAT. A packet that a filter
  * behind the hook would no longer recognise as TCP gets no header, see hop_filter_misses_output().
  */
+#include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -17,11 +20,6 @@ static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff 
 {
 	return nxcp_ipsec_is_unknown(skb) ||
 	       (nxcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
-}
-
-static bool nxcp_hides_handshake(const struct sk_buff *skb, const struct hop_segment *seg)
-{
-	return nxcp_is_hidden(nxcp_net(seg->state->net), skb, seg->state);
 }
 
 /* Return: true if the connection goes on without headers, because of a filter */
@@ -43,21 +41,6 @@ static s32 nxcp_fill_in_request(const struct sk_buff *skb, struct xcp_flow *xf)
 	return nxcp_ipsec_is_transport(skb) ? 0 : nxcp_take_pending(&xf->vars);
 }
 
-/* Send a header with an RTT of 0, "not yet known" (section 2.2), to negotiate. */
-static void nxcp_send_unknown(struct nxcp_net *xn, struct sk_buff *skb,
-			      const struct hop_segment *seg,
-			      const struct hop_flow_key *key)
-{
-	static const struct xcp_offer unknown;
-	struct xcp_hdr *h = nxcp_insert(skb, &seg->place);
-
-	if (!h)
-		return;
-	nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &unknown, 0);
-	nxcp_count(xn, XCP_COUNT_OUT_SYN);
-	trace_xcp_header_out(key, h);
-}
-
 static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
@@ -65,24 +48,10 @@ static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk
 
 const struct hop_handshake_ops nxcp_handshake_ops = {
 	.kind = &nxcp_flow_kind,
-	/* 250 ms: XCP is also for long paths. */
-	.wait_shift = 2,
+	.bit = HOP_OPTION_XCP,
+	.in_front = true,
 	.asks = nxcp_is_asking,
-	.is_hidden = nxcp_hides_handshake,
 };
-
-static void nxcp_output_handshake(struct nxcp_net *xn, struct sk_buff *skb,
-				  const struct hop_segment *seg)
-{
-	struct hop_flow *flow;
-
-	/* Neither end may expect headers that hop_shim_insert() would refuse. */
-	if (hop_shim_is_rewritten(skb))
-		return;
-	flow = hop_output_handshake(&nxcp_handshake_ops, skb, seg);
-	if (flow)
-		nxcp_send_unknown(xn, skb, seg, &flow->key);
-}
 
 /* Count headers on data; mark a GSO packet for software segmentation, see gso.c. */
 static void nxcp_count_data(const struct nxcp_net *xn, struct sk_buff *skb)
@@ -161,25 +130,87 @@ static bool nxcp_write_feedback(const struct nxcp_net *xn, struct sk_buff *skb,
 	return true;
 }
 
-/* A pure ACK of any socket: add feedback or take part in a late negotiation. */
+/* A packet has its header. Return: NF_ACCEPT, or NF_STOLEN if it was sent */
+static unsigned int nxcp_output_end(struct nxcp_net *xn, struct sk_buff *skb,
+				    const struct nf_hook_state *state)
+{
+	struct hop_shim_place place;
+
+	if (READ_ONCE(xn->tunnel))
+		nxcp_tunnel_approach(skb, state->out);
+	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))
+		return nxcp_ipsec_output(xn, skb, &place, state);
+	return NF_ACCEPT;
+}
+
+/*
+ * Try a header with a copy of a pure ACK, whose loss costs nothing: one with an RTT of 0, "not yet
+ * known" (section 2.2), asks, and a Minimal one shows that the peer's has passed.
+ */
+static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
+			   const struct hop_segment *seg, const struct hop_flow *flow, bool asks)
+{
+	static const struct xcp_offer unknown;
+	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
+	struct xcp_hdr *h;
+
+	if (!copy) {
+		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
+		return;
+	}
+	skb_set_owner_w(copy, skb->sk);
+	h = nxcp_insert(copy, &seg->place);
+	if (!h) {
+		kfree_skb(copy);
+		return;
+	}
+	if (asks)
+		nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &unknown, 0);
+	else
+		nxcp_write_minimal(h, seg->place.next, 0);
+	nxcp_count(xn, XCP_COUNT_OUT_TRY);
+	trace_xcp_header_out(&flow->key, h);
+	if (nxcp_output_end(xn, copy, seg->state) == NF_ACCEPT)
+		hop_hook_pass_on(copy, seg->state);
+}
+
+static void nxcp_output_copies(struct nxcp_net *xn, const struct sk_buff *skb,
+			       const struct hop_segment *seg, struct hop_flow *flow)
+{
+	const bool shows = test_and_clear_bit(HOP_FLOW_SHOWS, &flow->flags);
+	const bool asks = test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags);
+
+	if (hop_shim_is_rewritten(skb) || nxcp_is_stopped(xn, skb, seg, flow))
+		return;
+	if (shows)
+		nxcp_send_copy(xn, skb, seg, flow, false);
+	if (asks)
+		nxcp_send_copy(xn, skb, seg, flow, true);
+}
+
+/*
+ * Conntrack, which takes a header for another protocol, may drop plain packets behind those with a
+ * header as invalid: from the first header on, all ACKs have one, the FIN too.
+ */
+static bool nxcp_needs_header(const struct hop_flow *flow)
+{
+	const struct xcp_flow *xf = (const struct xcp_flow *)flow->state;
+
+	return nxcp_has_pending(&xf->vars) || (test_bit(HOP_FLOW_PASSED, &flow->flags) &&
+					       hop_flow_stage(flow) == HOP_STAGE_SUPPORTED);
+}
+
+/* A pure ACK of any socket: negotiate, or add feedback. */
 static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			    struct hop_flow *flow)
 {
-	const struct xcp_flow *xf = hop_flow_state(flow);
-
-	switch (hop_output_late(flow, skb, hop_segment_tcp(skb, seg))) {
-	case HOP_LATE_QUESTION:
-		if (!nxcp_is_stopped(xn, skb, seg, flow))
-			nxcp_send_unknown(xn, skb, seg, &flow->key);
+	if (hop_negotiate_ack(&nxcp_handshake_ops, skb, seg, flow))
 		return;
-	case HOP_LATE_NONE:
-		if (!nxcp_has_pending(&xf->vars))
-			return;
-		break;
-	case HOP_LATE_ANSWER:
-		break;
-	}
-	if (nxcp_write_feedback(xn, skb, seg, flow))
+	/* Most connections have nothing to try. */
+	if (READ_ONCE(flow->flags) & (BIT(HOP_FLOW_SHOWS) | BIT(HOP_FLOW_TRIES)) &&
+	    !hop_segment_tcp(skb, seg)->fin)
+		nxcp_output_copies(xn, skb, seg, flow);
+	if (nxcp_needs_header(flow) && nxcp_write_feedback(xn, skb, seg, flow))
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
@@ -226,8 +257,7 @@ static void nxcp_output_established(struct nxcp_net *xn, struct sk_buff *skb,
 	 * The established socket sends, so a congestion control on this end has already asked for
 	 * its flow.
 	 */
-	if (hop_flow_settle(flow))
-		hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
+	hop_negotiate_settle(flow);
 	xf = hop_flow_state(flow);
 	if (!seg->payload_bytes)
 		nxcp_output_ack(xn, skb, seg, flow);
@@ -241,7 +271,7 @@ static void nxcp_output_segment(struct nxcp_net *xn, struct sk_buff *skb,
 				const struct hop_segment *seg, struct net *net)
 {
 	if (seg->syn)
-		nxcp_output_handshake(xn, skb, seg);
+		hop_negotiate_handshake(&nxcp_handshake_ops, skb, seg);
 	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(net))
 		nxcp_output_established(xn, skb, seg, skb->sk);
 }
@@ -260,10 +290,5 @@ unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 		nxcp_tunnel_enter(xn, skb, &place, state);
 	if (seg->tcp && !seg->rst && !nxcp_is_below_ipsec(xn, skb))
 		nxcp_output_segment(xn, skb, seg, state->net);
-	/* nxcp_tunnel_enter() or nxcp_output_segment() may have added our header. */
-	if (READ_ONCE(xn->tunnel))
-		nxcp_tunnel_approach(skb, state->out);
-	if (READ_ONCE(xn->ipsec) && hop_shim_find(skb, &place))
-		return nxcp_ipsec_output(xn, skb, &place, state);
-	return NF_ACCEPT;
+	return nxcp_output_end(xn, skb, state);
 }

@@ -30,7 +30,7 @@ const struct ctl_table nxcp_table[] = {
 	HOP_SYSCTL("xcp_format", 0644, struct nxcp_net, format, nxcp_set_format, NULL,
 		   hop_sysctl_words("N, N 1 or 3")),
 	HOP_SYSCTL_NUMBER("xcp_unsupported_s", struct nxcp_net, carrier.unsupported_s, 0,
-			  HOP_UNSUPPORTED_MAX_S),
+			  HOP_RECENT_MAX_S),
 	HOP_SYSCTL_NUMBER("xcp_gso", struct nxcp_net, gso, 0, 1),
 	HOP_SYSCTL("xcp_tunnel", 0644, struct nxcp_net, tunnel, nxcp_set_hooks, SYSCTL_ZERO,
 		   SYSCTL_ONE),

@@ -113,7 +113,7 @@ static enum nxcp_count nxcp_find_obstacle(struct nxcp_net *xn, const struct sk_b
 	if (!tunnel)
 		return XCP_COUNTS;
 	nxcp_copy_peer(skb, &peer);
-	return hop_is_unsupported(&xn->unsupported_tunnels,
+	return hop_recent_has(&xn->unsupported_tunnels,
 				  &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
 }
 
@@ -232,6 +232,6 @@ void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb, unsigne
 	}
 	nxcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
 	nxcp_copy_peer(skb, &peer);
-	hop_unsupported_remember(&xn->unsupported_tunnels, &peer,
+	hop_recent_add(&xn->unsupported_tunnels, &peer,
 				 READ_ONCE(xn->carrier.unsupported_s));
 }

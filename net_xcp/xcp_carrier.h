@@ -9,7 +9,7 @@
  *
  * so that delayed ACKs, coalescing and retransmission lose no feedback.
  *
- * The negotiation with the peer is in hopcc/lib/hop_discover.h.
+ * The negotiation with the peer is in hopcc/core/hop_negotiate.h.
  *
  * Deviations:
  * - The draft copies a sum of 32 bits. Our sum has 64 bits and is bounded: the part that does not
@@ -143,12 +143,12 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 		      const struct xcp_offer *offer, s32 reverse_bytes_ps);
 
 /**
- * nxcp_is_question() - does a header ask if the path and the peer support XCP?
+ * nxcp_is_question() - does a header ask if the path passes it?
  * @h: a header on a pure ACK, validated by xcp_check()
  *
  * All other headers on pure ACKs are Minimal: they carry feedback.
  *
- * Return: true if the header has no RTT, like that of a SYN.
+ * Return: true if the header has no RTT.
  */
 bool nxcp_is_question(const struct xcp_hdr *h);
 

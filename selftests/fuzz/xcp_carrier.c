@@ -76,7 +76,7 @@ static void fuzz_once(void)
 			break;
 		case 2:
 			stage = hop_next_stage(stage, fuzz_choice(HOP_EVENT_HIDDEN + 1));
-			FUZZ_CLAIM(stage <= HOP_STAGE_DOUBTFUL);
+			FUZZ_CLAIM(stage <= HOP_STAGE_UNSUPPORTED);
 			FUZZ_CLAIM(hop_peer_at(stage) <= HOP_PEER_UNSUPPORTED);
 			break;
 		default:

@@ -20,7 +20,7 @@ import time
 
 import hosts
 from hosts import B, close, connect, run, sysctl
-from xcp_firewall import MASQUERADE, nft
+from xcp_firewall import nft
 
 HOPSTAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopstat")
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Documentation")
@@ -334,28 +334,6 @@ def see_speed():
     obey("r", [found[0]["command"].partition(",")[0].replace("SPEED", "10gbit") if found else "true"])
     tap.equal("it is mended", [row for row in doctor("r", "--json")[1] if row["check"] == "speed"], [])
     run("ip -n r link del tap0")
-
-
-def see_conntrack():
-    """NAT on a router whose conntrack knows the addresses already: the next connection is reset."""
-    path_queue()
-    # Nobody is remembered as a peer without XCP.
-    time.sleep(61)
-    nft("r", "table inet f { chain forward { type filter hook forward priority 0; policy accept; "
-             "ct state invalid counter drop; }; }")
-    with Load((4, "xcp")) as load:
-        load.run(0.1)
-        finds("a", "conntrack on the router", load=load)
-    nft("r", MASQUERADE)
-    close(*(connect(4, "xcp", wait_s=3) or ()))
-    with Load((4, "xcp")) as load:
-        load.run(0.5)
-        command, = finds("a", "NAT on the router started later", ("reno", f"xcp-reno to {B[4]}", "conntrack has an entry "
-                         "of protocol 63"), load=load)
-    tap.claim("the command removes the entry", "conntrack -D -p 63" in command, command)
-    nft("r", "flush ruleset")
-    time.sleep(61)
-    path_queue(TBF, CSIG)
 
 
 def setup():
@@ -710,7 +688,6 @@ def main():
     see_beside()
     see_filtered()
     see_missed()
-    see_conntrack()
     see_words()
     see_module()
     hosts.remove_path()

@@ -25,9 +25,11 @@ module_param(silenced, uint, 0644);
 struct drive {
 	struct DRIVE_FLOW *flow;
 	u32 reserved_bytes;
+	bool asks;
 };
 
 static struct DRIVE_FLOW *drive_open(struct sock *sk);
+static enum hop_peer drive_negotiate(struct sock *sk);
 static void drive_close(struct DRIVE_FLOW *flow);
 static u32 drive_hdr_bytes(const struct DRIVE_FLOW *flow);
 static bool drive_is_unanswered(const struct DRIVE_FLOW *flow);
@@ -39,8 +41,9 @@ static void drive_init(struct sock *sk)
 	struct drive *d = inet_csk_ca(sk);
 
 	d->flow = drive_open(sk);
+	d->asks = !d->flow && drive_negotiate(sk) == HOP_PEER_UNKNOWN;
 	if (!d->flow) {
-		refused++;
+		refused += !d->asks;
 		return;
 	}
 	opened++;
@@ -53,6 +56,7 @@ static void drive_release(struct sock *sk)
 {
 	struct drive *d = inet_csk_ca(sk);
 
+	d->asks = false;
 	if (!d->flow)
 		return;
 	drive_collect(sk, d->flow);
@@ -61,6 +65,21 @@ static void drive_release(struct sock *sk)
 	d->flow = NULL;
 	closed++;
 	hop_shim_release(sk, d->reserved_bytes);
+}
+
+static void drive_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	struct drive *d = inet_csk_ca(sk);
+
+	const enum hop_peer peer = d->asks ? drive_negotiate(sk) : HOP_PEER_UNKNOWN;
+
+	if (peer == HOP_PEER_UNKNOWN)
+		return;
+	d->asks = false;
+	if (peer == HOP_PEER_SUPPORTED)
+		drive_init(sk);
+	else
+		refused++;
 }
 
 static void drive_in_ack(struct sock *sk, u32 flags)
@@ -77,6 +96,7 @@ static struct tcp_congestion_ops drive __read_mostly = {
 	.init		= drive_init,
 	.release	= drive_release,
 	.in_ack_event	= drive_in_ack,
+	.pkts_acked	= drive_pkts_acked,
 	.ssthresh	= tcp_reno_ssthresh,
 	.cong_avoid	= tcp_reno_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,

@@ -18,7 +18,7 @@ from xcp_firewall import nft
 
 MB = 1 << 20
 # By congestion control: its carrier; the counters of headers on or beside data, and of questions.
-CARRIERS = {"xcp": ("xcp", "out_data", "out_syn"), "hpccpp": ("int", "out_probe", "out_handshake"),
+CARRIERS = {"xcp": ("xcp", "out_data", "out_handshake"), "hpccpp": ("int", "out_probe", "out_handshake"),
             "csig": ("csig", "out_tag", "out_handshake")}
 # csig's cwnd_gain is 4 and more while no hop reports.
 TCP_CC_INFO, ONE, PATH = 26, 256, 4
@@ -170,8 +170,7 @@ def cases(version, cc):
     nft("r", DROP)
     works(version, cc, "first question lost", meanwhile=Healed())
     sysctl("b", "hopcc/" + CARRIERS[cc][0], 0)
-    # By ICMP the peer says at once that it does not know XCP's protocol; the others it passes over.
-    falls_back(version, cc, "carrier off at the peer", 1 if cc == "xcp" else 3)
+    falls_back(version, cc, "carrier off at the peer", 3)
     if cc == "hpccpp":
         time.sleep(61)
         beside_losses(version)

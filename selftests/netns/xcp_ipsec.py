@@ -86,7 +86,7 @@ def transport(version, proto):
     protect("a", "b", proto, "transport", ends, ends)
     got = through(version, 2 * MB)
     tap.claim(f"{name}, option off: exact, without XCP",
-              got["exact"] and not got["a"]["out_data"] and not got["a"]["out_syn"] and
+              got["exact"] and not got["a"]["out_data"] and not got["a"]["out_try"] and
               not got["b"]["in"], detail(got, "a", "b"))
     switch(1, "a", "b")
     got = through(version, 8 * MB)
@@ -95,8 +95,8 @@ def transport(version, proto):
               got["exact"] and not got["drops"] and 0.95 <= got["load"] <= 1.01,
               detail(got, "a", "b"))
     tap.claim(f"{name}: each header was in front, and reached its connection",
-              a["ipsec_out"] == a["out_data"] + a["out_syn"] == b["ipsec_in"] == b["in"] > 0 and
-              b["ipsec_out"] == b["out_ack"] + b["out_syn"] == a["ipsec_in"] == a["in"] > 0 and
+              a["ipsec_out"] == a["out_data"] + a["out_try"] == b["ipsec_in"] == b["in"] > 0 and
+              b["ipsec_out"] == b["out_ack"] + b["out_try"] == a["ipsec_in"] == a["in"] > 0 and
               got["reduced"] > 0 and no_trouble(got))
     # Only the receiver has this switched off, which the sender detects.
     switch(0, "b")
@@ -197,8 +197,8 @@ def gateways(version, outer, proto):
               got["exact"] and not got["drops"] and 0.95 <= got["load"] <= 1.01,
               detail(got, "e", "x"))
     tap.claim(f"{name}: each header has a copy, and what it says is copied back",
-              e["ipsec_out"] == a["out_data"] + a["out_syn"] == x["ipsec_in"] > 0 and
-              x["ipsec_out"] == b["out_ack"] + b["out_syn"] == e["ipsec_in"] > 0 and
+              e["ipsec_out"] == a["out_data"] + a["out_try"] == x["ipsec_in"] > 0 and
+              x["ipsec_out"] == b["out_ack"] + b["out_try"] == e["ipsec_in"] > 0 and
               0 < x["tunnel_lowered"] <= got["reduced"] and no_trouble(got))
     refused(name, version, outer, proto)
     switch(0, "e", "x")

@@ -8,7 +8,7 @@
 
 #include <linux/percpu.h>
 #include <hopcc/core/hop_flow.h>
-#include <hopcc/core/hop_unsupported.h>
+#include <hopcc/core/hop_recent.h>
 #include <hopcc/lib/hop_sysctl.h>
 
 /* A carrier lists its counters once, as count(INDEX, name): these make its enum and its names. */
@@ -25,13 +25,11 @@
  * @counts: number of counters
  * @supported: counter of connections whose peer supports the carrier's headers
  * @unsupported: counter of connections whose peer does not
- * @reset: counter of those that were reset after they had negotiated headers
- * @avoided: counter of handshakes without a header, because the cache has the peer
- * @no_flow: counter of SYNs for which there is no flow
+ * @avoided: counter of connections that do not ask by ACKs, because the cache has the peer
+ * @no_flow: counter of packets that ask or answer and for which there is no flow
  * @icmp_refused: counter of ICMP errors by which the peer or the path refuses headers; carriers
  *	of a header that is a protocol of IP have it
- * @in_handshake: counter of packets received with the option by which carriers negotiate; it and
- *	the next four: of carriers that use it
+ * @in_handshake: counter of packets received with the option by which carriers negotiate
  * @out_handshake: counter of packets sent with it
  * @bad_sum: counter of packets with it whose checksum is wrong
  * @no_room: counter of packets that have no room for it
@@ -46,7 +44,6 @@ struct hop_carrier_kind {
 	unsigned int counts;
 	unsigned int supported;
 	unsigned int unsupported;
-	unsigned int reset;
 	unsigned int avoided;
 	unsigned int no_flow;
 	unsigned int icmp_refused;
@@ -65,7 +62,8 @@ struct hop_carrier_kind {
  * @counts: counters per CPU
  * @sysctl: the sysctls
  * @unsupported_s: net.hopcc.*_unsupported_s
- * @unsupported: cache of peers without support
+ * @unsupported: peers without support, and those to which the path does not pass headers
+ * @passed: peers to which headers in front of TCP have passed lately
  */
 struct hop_carrier_net {
 	struct net *net;
@@ -73,7 +71,8 @@ struct hop_carrier_net {
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	unsigned int unsupported_s;
-	struct hop_unsupported unsupported;
+	struct hop_recent unsupported;
+	struct hop_recent passed;
 };
 
 /**
@@ -111,20 +110,13 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
 			 enum hop_stage to);
 
 /**
- * hop_carrier_is_unsupported() - is the peer of a connection cached as one without support?
+ * hop_carrier_avoids() - is the peer of a connection cached as one without support?
  * @key: the connection's key
  *
- * Context: any.
- * Return: true if it is.
- */
-bool hop_carrier_is_unsupported(const struct hop_flow_key *key);
-
-/**
- * hop_carrier_avoids() - as hop_carrier_is_unsupported(), for a handshake, which is counted
- * @key: the connection's key
+ * Counts the connection if it is.
  *
  * Context: any.
- * Return: true if the connection does without headers.
+ * Return: true if the connection does without the carrier.
  */
 bool hop_carrier_avoids(const struct hop_flow_key *key);
 
@@ -138,14 +130,21 @@ bool hop_carrier_avoids(const struct hop_flow_key *key);
 void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count);
 
 /**
- * hop_carrier_receive_syn() - get the flow for a SYN that asks for headers
- * @key: the connection's key
- * @opens: result: the SYN may open a connection here
+ * hop_carrier_note_passed() - note that the path passes a header in front of TCP, both ways
+ * @flow: a flow
  *
- * Context: RCU read lock.
- * Return: the flow; NULL, and the SYN is counted, if there is none.
+ * Context: any but hard interrupt.
  */
-struct hop_flow *hop_carrier_receive_syn(const struct hop_flow_key *key, bool *opens);
+void hop_carrier_note_passed(struct hop_flow *flow);
+
+/**
+ * hop_carrier_passes() - has the path passed a header in front of TCP?
+ * @flow: a flow
+ *
+ * Context: any but hard interrupt.
+ * Return: true if it has, on this connection, or within HOP_RECENT_DEFAULT_S on another one.
+ */
+bool hop_carrier_passes(const struct hop_flow *flow);
 
 static inline void hop_carrier_count_add(const struct hop_carrier_net *cn, unsigned int count,
 					 unsigned int n)

@@ -138,15 +138,17 @@ struct hop_flow {
 
 /*
  * Bits of hop_flow.flags: hop_flow_settle() has not been called yet for a new connection; the next
- * pure ACK must carry a header that asks the peer; the next pure ACK must carry a header that
- * answers the peer; the timeout of the SYN is shortened; the next pure ACK must show that the path
- * passes headers in front of TCP.
+ * pure ACK asks by the option, or answers by it; a header in front of TCP is tried with the next
+ * pure ACK, or answered with it; headers of this connection pass the path; hop_flow.late counts
+ * tries.
  */
 #define HOP_FLOW_OPENING 0
 #define HOP_FLOW_ASKS 1
 #define HOP_FLOW_ANSWERS 2
-#define HOP_FLOW_HURRIES 3
-#define HOP_FLOW_PROVES 4
+#define HOP_FLOW_TRIES 3
+#define HOP_FLOW_SHOWS 4
+#define HOP_FLOW_PASSED 5
+#define HOP_FLOW_TRIED 6
 
 /**
  * struct hop_flow_counts - counters of the flow table for a network namespace
@@ -426,21 +428,6 @@ static inline void *hop_flow_state(struct hop_flow *flow)
 static inline struct hop_flow *hop_flow_of_state(void *state)
 {
 	return state - offsetof(struct hop_flow, state);
-}
-
-/**
- * hop_flow_is_doubtful() - may the loss of a packet be the reason why a connection has no headers?
- * @key: key of the connection's flow
- *
- * Context: RCU read lock.
- * Return: true if there is a flow whose stage of discovery is HOP_STAGE_DOUBTFUL.
- */
-static inline bool hop_flow_is_doubtful(const struct hop_flow_key *key)
-{
-	const struct hop_flow *flow = hop_flow_find(key);
-
-	lockdep_assert_in_rcu_read_lock();
-	return flow && hop_flow_stage(flow) == HOP_STAGE_DOUBTFUL;
 }
 
 /* Called by hop_core only. */

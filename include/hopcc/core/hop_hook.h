@@ -4,8 +4,8 @@
  * A packet's headers are read once, and most packets pass after a few instructions.
  *
  *	input	PRE_ROUTING, in front of defragmentation and conntrack: packets with a header
- *		of a carrier; TCP and UDP only while the namespace has flows, and only resets
- *		unless a carrier wants all segments; TCP with an option that may open a flow
+ *		of a carrier; TCP with room for the option that may open a flow; all TCP only
+ *		while the namespace has flows and a carrier wants it
  *	output	POST_ROUTING, behind source NAT: the first packet of a connection that this
  *		host opens; other packets of this host only while the namespace has flows;
  *		and the segments of sockets with the congestion control that asks for them
@@ -18,7 +18,6 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/types.h>
 
-struct hop_handshake_ops;
 struct hop_segment;
 struct hop_shim_place;
 struct net;
@@ -73,8 +72,6 @@ enum hop_hook_order {
  * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
  *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
  * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN
- * @hs: the carrier's functions for discovery, for resets that end the use of headers; NULL: they do
- *	not end it
  *
  * Context of both functions: RCU read lock; skb->data at the network header.
  */
@@ -84,15 +81,15 @@ struct hop_carrier {
 			      const struct nf_hook_state *state);
 	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
 			       const struct nf_hook_state *state);
-	const struct hop_handshake_ops *hs;
 };
 
 /**
  * struct hop_hook_request - the packets that a carrier wants to see in a network namespace
  * @protocol: protocol number of the carrier's header: all incoming packets with it
  * @other: another protocol number, as @protocol; 0: none
- * @segments: also incoming TCP packets, while the namespace has flows; while it has none, those
- *	whose header has room for the option by which carriers negotiate
+ * @options: also incoming TCP packets whose header has room for the option by which carriers
+ *	negotiate
+ * @segments: also all incoming TCP packets, while the namespace has flows
  * @marked: also incoming TCP packets with @dscp, while it has none; needs @segments; for one
  *	carrier
  * @dscp: DSCP of packets from which a header may have to be removed
@@ -101,6 +98,7 @@ struct hop_carrier {
 struct hop_hook_request {
 	u8 protocol;
 	u8 other;
+	bool options;
 	bool segments;
 	bool marked;
 	u8 dscp;

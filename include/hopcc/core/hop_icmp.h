@@ -18,13 +18,9 @@
  * @th: the first HOP_ICMP_QUOTED_BYTES of the quoted TCP header
  * @decision: decision on the error, not HOP_ICMP_NEXT
  *
- * If a filter refuses a handshake packet, the packet is first sent again without a header, and
- * TCP does not see this error. If a filter refuses a packet of an established connection, TCP
- * handles the error. An error that quotes a segment that is not in flight is ignored, since
- * anybody could have sent it. What comes back for the SYN-ACK of a connection request says nothing
- * about the address that the SYN named, which is not proved before the handshake ends: it concerns
- * only this request. A refused SYN is sent again at once, so that a destination that
- * does not know the protocol costs a round trip and no timeout.
+ * A filter that refuses the copy of an ACK with which a header is tried may pass TCP; one that
+ * refuses data after headers have passed refuses TCP, which handles the error. An error that quotes
+ * a segment that is not in flight is ignored, since anybody could have sent it.
  *
  * Context: RCU read lock.
  * Return: true if the error is handled; false if it must be passed on to the transport.

@@ -7,7 +7,6 @@
 #include <linux/types.h>
 #include <hopcc/core/hop_flow.h>
 
-struct hop_handshake_ops;
 struct net_device;
 struct nf_hook_state;
 struct sk_buff;
@@ -109,21 +108,6 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
 
 /**
- * hop_input_receive_reset() - update discovery when a TCP reset arrives
- * @hs: the carrier's functions for discovery
- * @skb: the packet; skb->data at its network header
- * @th: the TCP header, with the RST bit
- *
- * A reset without the ACK bit answers an ACK of a connection that the peer, or a box on the path,
- * does not know. If it arrives soon after a handshake that negotiated headers, packets with a
- * header and packets without one do not reach the same connection: HOP_EVENT_RESET.
- *
- * Context: RCU read lock.
- */
-void hop_input_receive_reset(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-			     const struct tcphdr *th);
-
-/**
  * hop_input_is_expected() - does a segment belong to an established connection?
  * @key: key of the packet's flow
  * @th: the TCP header
@@ -161,21 +145,7 @@ bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
 bool hop_input_is_last_ack(const struct hop_flow_key *key, const struct tcphdr *th);
 
 /**
- * hop_input_receive_question() - note that the peer's ACK asks for headers
- * @hs: the carrier's functions for discovery
- * @key: key of the packet's flow
- *
- * The caller has checked hop_input_is_expected(). The next pure ACK of the connection answers, see
- * hop_output_late().
- *
- * Context: RCU read lock.
- * Return: the flow, or NULL if there is no room for it.
- */
-struct hop_flow *hop_input_receive_question(const struct hop_handshake_ops *hs,
-					    const struct hop_flow_key *key);
-
-/**
- * hop_input_answer_now() - send the ACK that hop_input_receive_question() made due
+ * hop_input_answer_now() - send an ACK, with which an answer is due
  * @key: key of the flow
  *
  * If a process owns the socket, the answer leaves with the next ACK instead.

@@ -1,29 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Carriers negotiate by one TCP option (hopcc/wire/hop_option.h), which NAT, filters and load
- * balancers pass as they pass TCP, and which TCP ignores:
+ * One connection's life, for each carrier. Carriers negotiate by one TCP option
+ * (hopcc/wire/hop_option.h), which NAT, filters and load balancers pass as they pass TCP, and which
+ * TCP ignores:
  *
  *	 the end that opens                     the other end
  *	  | SYN, asks ------------------------>  | OFFERED
  *	 ASKED                                   |
  *	  | <----------------- SYN-ACK, answers  | ANSWERED
- *	 SUPPORTED                               | established
+ *	 SUPPORTED                               | established, or a packet of the carrier
  *	                                        SUPPORTED
  *
  * The option is left out where a SYN or SYN-ACK has no room for it (MPTCP, Fast Open), and when one
  * is sent again: a box that drops it must not delay the connection by more than a lost packet does.
- * It is answered to no SYN with a SYN cookie, for which no state is kept. Then, and if the
- * congestion control is selected later, pure ACKs of the established connection ask:
+ * ANSWERED becomes NONE then. It is answered to no SYN with a SYN cookie, for which no state is
+ * kept. In these cases, and if the congestion control is selected later, pure ACKs of the
+ * established connection ask:
  *
- *	 ASKED, or no flow                      any
+ *	 NONE or ASKED                          any
  *	  | ACK, asks ------------------------>  |
- *	 LATE                                   SUPPORTED
+ *	 ASKED                                  SUPPORTED
  *	  | <----------------- next ACK, answers |
  *	 SUPPORTED                               |
  *
- * One ACK in a round trip of data asks: the third of the handshake, then extra ones. Losing them
- * costs the connection nothing. After HOP_LATE_ASKS of them LATE becomes UNSUPPORTED, and later
- * connections to the destination do not ask by ACKs for a while (hop_unsupported.h).
+ * Then a carrier whose data has a header in front of TCP (hop_handshake_ops.in_front) tries it, since
+ * a path that passes TCP may drop it, or lead it elsewhere. Only copies of pure ACKs have it, and end
+ * at the carrier of the other end, so that no packet of the connection is lost or refused because of
+ * it:
+ *
+ *	 SUPPORTED                              SUPPORTED
+ *	  | copy of an ACK, header asks ------>  |
+ *	  | <-- copy of an ACK, header answers   |
+ *	 HOP_FLOW_PASSED                         |
+ *	  | data with headers ---------------->  |
+ *	                                        HOP_FLOW_PASSED: its ACKs have headers, too
+ *
+ * To a destination to which headers passed lately, data has them at once (hop_carrier_passes()).
+ *
+ * One ACK in a round trip of data asks, by option or header: the third of the handshake, then extra
+ * ones. Losing them costs the connection nothing. After HOP_LATE_ASKS of them the stage is
+ * UNSUPPORTED, as after a refusal by ICMP, and when TCP's timeouts in a row show that the path has
+ * changed. Later connections to the destination then neither ask by ACKs nor try headers for
+ * net.hopcc.*_unsupported_s.
  */
 #ifndef HOPCC_CORE_HOP_NEGOTIATE_H
 #define HOPCC_CORE_HOP_NEGOTIATE_H
@@ -58,7 +76,7 @@ bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 /**
  * hop_negotiate_receive() - read the option of a SYN, SYN-ACK or pure ACK
  * @hs: the carrier's functions
- * @skb: the packet; skb->data is at its network header, and TCP's header is linear
+ * @skb: the packet; skb->data is at its network header
  * @tcp_at: offset of its TCP header from skb->data
  * @state: state of the hook
  *

@@ -39,24 +39,20 @@ struct hop_segment {
 };
 
 /**
- * struct hop_handshake_ops - a carrier's functions for discovery
+ * struct hop_handshake_ops - what a carrier tells hop_negotiate.h
  * @kind: kind of the carrier's flows
- * @asks: returns true if the first SYN of a socket must carry a header; not called for a SYN
- *	with data
- * @wait_shift: log2 of the part of the usual timeout, 1 s, after which a SYN with a header is sent
- *	again without one
- * @is_hidden: returns true, and counts it, if a filter would miss TCP below a header that this
- *	packet of the handshake needs; NULL: the carrier puts nothing in front of TCP
- * @bit: HOP_OPTION_* of a carrier that negotiates by the TCP option (hop_negotiate.h)
+ * @bit: HOP_OPTION_* of the carrier
+ * @in_front: data has a header in front of TCP, which is tried before the peer counts as one with
+ *	support
+ * @asks: returns true if the first SYN of a socket must ask; not called for a SYN with data
  * @cookie: returns the cookie that the option has for the peer; NULL: none
- * @learn: takes what the peer's option says; only the first one counts
+ * @learn: takes what the peer's option says; only the first one counts; NULL: nothing
  */
 struct hop_handshake_ops {
 	const struct hop_flow_kind *kind;
-	u8 wait_shift;
-	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
-	bool (*is_hidden)(const struct sk_buff *skb, const struct hop_segment *seg);
 	u8 bit;
+	bool in_front;
+	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
 	u64 (*cookie)(const struct hop_flow *flow);
 	void (*learn)(struct hop_flow *flow, const struct hop_option *o);
 };
@@ -130,19 +126,6 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 			 unsigned int bytes);
 
 /**
- * hop_output_handshake() - update discovery when a SYN or SYN-ACK leaves
- * @hs: the carrier's functions for discovery
- * @skb: the packet with its socket; the socket of a SYN-ACK is a connection request; a SYN-ACK
- *	with a SYN cookie has no socket, but skb->dev is set
- * @seg: result of hop_output_read()
- *
- * Context: RCU read lock.
- * Return: the flow if the packet must carry a header, or NULL.
- */
-struct hop_flow *hop_output_handshake(const struct hop_handshake_ops *hs, const struct sk_buff *skb,
-				      const struct hop_segment *seg);
-
-/**
  * hop_output_is_late() - was the congestion control selected after the handshake?
  * @sk: a TCP socket
  *
@@ -168,7 +151,7 @@ static inline bool hop_output_is_late(const struct sock *sk)
  * finds no connection. So each end asks when data is acknowledged.
  *
  * Context: socket lock held.
- * Return: true if a congestion control must call hop_output_ask() at the next ACK.
+ * Return: true if a congestion control must call hop_negotiate_ask() at the next ACK.
  */
 static inline bool hop_output_is_opening(const struct sock *sk)
 {
@@ -178,49 +161,5 @@ static inline bool hop_output_is_opening(const struct sock *sk)
 	return sk->sk_state == TCP_SYN_SENT || rcu_access_pointer(tp->fastopen_rsk) ||
 	       (tp->syn_data && !inet_csk(sk)->icsk_ca_initialized);
 }
-
-/**
- * hop_output_ask() - negotiate on an established connection
- * @hs: the carrier's functions for discovery
- * @sk: a TCP socket whose congestion control wants headers
- * @starts: true to start a negotiation if the connection has no flow; false if the carrier is
- *	switched off, or the destination is remembered as one without support
- *
- * Call this function when the congestion control is selected, and again for each ACK until the
- * stage is HOP_STAGE_SUPPORTED or HOP_STAGE_UNSUPPORTED. It sends an ACK that asks, and repeats it
- * if no answer arrives. It sends nothing at the end of the handshake: then the SYN and the SYN-ACK
- * have negotiated, and the stage is HOP_STAGE_DOUBTFUL if one of them was lost. A caller may ask
- * from the next ACK on in this case. While hop_output_is_opening(), the stage is HOP_STAGE_NONE.
- *
- * Context: socket lock held.
- * Return: the stage of discovery; HOP_STAGE_UNSUPPORTED also if there is no flow.
- */
-enum hop_stage hop_output_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts);
-
-/**
- * enum hop_late_header - header of a pure ACK that negotiates on an established connection
- * @HOP_LATE_NONE: no header
- * @HOP_LATE_ANSWER: a header that answers the peer
- * @HOP_LATE_QUESTION: a header that asks the peer
- */
-enum hop_late_header {
-	HOP_LATE_NONE,
-	HOP_LATE_ANSWER,
-	HOP_LATE_QUESTION,
-};
-
-/**
- * hop_output_late() - decide whether a pure ACK must carry a header that negotiates
- * @flow: the packet's flow
- * @skb: the packet
- * @th: its TCP header
- *
- * Each header that is due is returned once.
- *
- * Context: RCU read lock.
- * Return: the kind of header.
- */
-enum hop_late_header hop_output_late(struct hop_flow *flow, const struct sk_buff *skb,
-				     const struct tcphdr *th);
 
 #endif /* HOPCC_CORE_HOP_OUTPUT_H */

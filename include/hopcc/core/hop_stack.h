@@ -276,19 +276,6 @@ static inline void hop_stack_change_header(struct sock *sk, int bytes)
 }
 
 /**
- * hop_stack_set_rto() - set the retransmission timeout
- * @sk: a TCP socket in TCP_SYN_SENT, locked by connect() or by the timer
- * @jiffies: the timeout
- *
- * tcp_connect() starts the timer after the packet has left, and tcp_retransmit_timer() doubles the
- * timeout for the next one.
- */
-static inline void hop_stack_set_rto(struct sock *sk, unsigned long jiffies)
-{
-	inet_csk(sk)->icsk_rto = jiffies;
-}
-
-/**
  * hop_stack_set_echo() - decide if ACKs carry ECE
  * @sk: a TCP socket that has negotiated ECN as in RFC 3168
  * @ce: true if they do

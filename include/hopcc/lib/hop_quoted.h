@@ -10,7 +10,6 @@
 #include <linux/icmp.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
-#include <hopcc/lib/hop_discover.h>
 
 /* RFC 792: an error quotes at least 8 bytes behind IP: TCP's ports and sequence number. */
 #define HOP_ICMP_QUOTED_BYTES 8
@@ -50,9 +49,6 @@ enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code);
  * Return: the decision.
  */
 enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code);
-
-/* Return: true if the flow's discovery waits for an answer to a packet with a header. */
-bool hop_icmp_is_handshake(enum hop_stage stage);
 
 /**
  * struct hop_quoted_ip - bytes that hop_quoted_skip_v4() overwrites

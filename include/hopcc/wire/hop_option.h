@@ -42,6 +42,7 @@
 /* The carriers. */
 #define HOP_OPTION_INT		0x01
 #define HOP_OPTION_CSIG		0x02
+#define HOP_OPTION_XCP		0x04
 
 /**
  * struct hop_option - the option

@@ -45,6 +45,11 @@ static struct int_flow *drive_open(struct sock *sk)
 	return nint_flow_open(sk);
 }
 
+static enum hop_peer drive_negotiate(struct sock *sk)
+{
+	return nint_flow_negotiate(sk);
+}
+
 static void drive_close(struct int_flow *flow)
 {
 	nint_flow_close(flow);

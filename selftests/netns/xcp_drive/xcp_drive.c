@@ -26,6 +26,11 @@ static struct xcp_flow *drive_open(struct sock *sk)
 	return nxcp_flow_open(sk);
 }
 
+static enum hop_peer drive_negotiate(struct sock *sk)
+{
+	return nxcp_flow_ask(sk);
+}
+
 static void drive_close(struct xcp_flow *flow)
 {
 	nxcp_flow_close(flow);

@@ -142,17 +142,9 @@ def check_telemetry(_host: Host) -> Iterator[Row]:
             yield finding("telemetry", name, cause.format(counts[name]), command)
 
 
-def resets(carrier: str, protocol: int) -> list[Reason]:
-    """Return the reason why a connection that had negotiated was reset, if one was."""
-    if not read_counts(carrier).get("peer_reset"):
-        return []
-    return [(f"a router with conntrack has an entry of protocol {protocol} from before its NAT started, and a "
-             "connection was reset", f"on that router: conntrack -D -p {protocol}, and notrack for this protocol")]
-
-
 def why_xcp_reno(flow: Row, peer: str) -> Reason:
     lost = flow["retrans_pkts"] and not number("hopcc/tcp_xcp_loss")
-    reasons = resets("xcp", 63)
+    reasons: list[Reason] = []
     if lost:
         reasons.append(("a packet was lost, after which the draft asks for Reno (net.hopcc.tcp_xcp_loss is 0)",
                         "sysctl net.hopcc.tcp_xcp_loss=2"))
@@ -189,9 +181,6 @@ def why_reno(flow: Row, peer: str) -> Reason:
     if base == "csig":
         return (f"{peer} did not answer CSIG's option{held('csig')}",
                 f"on {peer}: modprobe net_csig_tag; sysctl net.hopcc.csig=1 net.hopcc.csig_ports=DEVICE")
-    reasons = resets("int", 254)
-    if reasons:
-        return reasons[0]
     return (f"{peer}, or a device on the path to it{first_router(peer)}, drops packets with INT headers, or no "
             f"hop writes to them{held('int')}",
             f"on {peer}: modprobe net_int; sysctl net.hopcc.int=1; "

@@ -16,8 +16,8 @@ import time
 import hosts
 import shims
 import wire
-from shims import TOO_BIG, fragments, insert, ip_bytes, listen, quoted_error, refuse, \
-    truncate
+from shims import COOKIE, TOO_BIG, fragments, insert, ip_bytes, listen, negotiated, negotiation, quoted_error, \
+    refuse, truncate
 from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
@@ -26,7 +26,6 @@ RECORDS, SUMMARY, RATIO, WINDOW = range(4)
 ASKS, ANSWERS = (1, 0), (0, 1)     # bits of net_int in the option that negotiates
 MSS = Peer.MSS
 DSCP_PROBE, DSCP_RESPONSE = 0x1b, 0x1f
-COOKIE = 0x1122334455667788
 MAGIC = 0x68494e54
 TCP_CC_INFO = 26
 KEY = bytes(range(16))
@@ -78,24 +77,6 @@ def header(kind, slots=0, flags=0, hops=0, path=0, records=(), following=TCP, wo
 
 def record(speed=9, ts=0, tx=0, qlen=0):
     return speed << 60 | (ts & 0xffffff) << 36 | (tx & 0xfffff) << 16 | qlen
-
-
-def negotiation(asks=0, answers=0, cookie=COOKIE, exid=0x484f, length=16):
-    """The TCP option by which carriers negotiate."""
-    return struct.pack("!BBHBBHQ", 254, length, exid, asks, answers, 0, cookie)
-
-
-def negotiated(packet):
-    """((asks, answers), cookie) of a packet's option, or None."""
-    tcp = packet.raw[ip_bytes(packet.raw):]
-    options = tcp[20:(tcp[12] >> 4) * 4]
-    while options and options[0]:
-        size = 1 if options[0] == 1 else options[1]
-        if options[0] == 254:
-            kind = struct.unpack("!BBHBBHQ", options[:16])
-            return kind[3:5], kind[6]
-        options = options[size:]
-    return None
 
 
 def data_shim(number, cookie, **options):

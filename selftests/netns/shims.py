@@ -12,6 +12,7 @@ import wire
 from wire import ACK, RST, SYN, Peer, inet_sum
 
 MSS = Peer.MSS
+COOKIE = 0x1122334455667788
 
 # ICMP type and code of the errors "protocol unreachable" and "filtered"
 REFUSALS = {4: ((3, 2), (3, 13), (3, 3)), 6: ((4, 1), (1, 1), (1, 4))}
@@ -218,6 +219,24 @@ class Talker(Peer):
         self.wire.read(500)
         self.isn = (self.isn + 40 * MSS) % 2**32
         return sock
+
+
+def negotiation(asks=0, answers=0, cookie=COOKIE, exid=0x484f, length=16):
+    """The TCP option by which carriers negotiate."""
+    return struct.pack("!BBHBBHQ", 254, length, exid, asks, answers, 0, cookie)
+
+
+def negotiated(packet):
+    """((asks, answers), cookie) of a packet's option, or None."""
+    tcp = packet.raw[ip_bytes(packet.raw):]
+    options = tcp[20:(tcp[12] >> 4) * 4]
+    while options and options[0]:
+        size = 1 if options[0] == 1 else options[1]
+        if options[0] == 254:
+            kind = struct.unpack("!BBHBBHQ", options[:16])
+            return kind[3:5], kind[6]
+        options = options[size:]
+    return None
 
 
 class Caller:

@@ -13,9 +13,9 @@ import typing
 
 import hosts
 import xcp_wire
-from shims import counts
+from shims import counts, negotiation
 from wire import ACK, ECE, SYN, Peer
-from xcp_wire import MICRO, MINIMAL, UNKNOWN, Wire, header
+from xcp_wire import ANSWERS, MICRO, MINIMAL, UNKNOWN, Wire, header
 
 RTT_S = 0.1
 MSS = Peer.MSS - 20
@@ -36,7 +36,7 @@ class Sender(xcp_wire.Caller):
             self.sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, rate)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         time.sleep(RTT_S)
-        self.peer.send(SYN | ACK | ECE, pos=-1, ack=0, options=Peer.OPTIONS, shim=UNKNOWN)
+        self.peer.send(SYN | ACK | ECE, pos=-1, ack=0, options=Peer.OPTIONS + negotiation(*ANSWERS))
         self.peer.read(5)
 
     def ask(self, segments):
@@ -157,6 +157,10 @@ def main():
     tun = Wire()
     hosts.write("/proc/sys/net/ipv4/tcp_ecn", 1)
     for version in (4, 6):
+        # Later connections put headers on their first data.
+        first = xcp_wire.Caller(tun, version, 53999)
+        first.answer(UNKNOWN)
+        first.close()
         asks(tun, version)
         obeys(tun, version)
         lies(tun, version)

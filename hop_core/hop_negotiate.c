@@ -236,7 +236,7 @@ void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *s
 		return;
 	th = (const struct tcphdr *)(skb->data + tcp_at);
 	if (!hop_option_read((const u8 *)(th + 1), tcp_bytes - sizeof(*th), hop_option_exid, &o) ||
-	    !((o.asks | o.answers) & hs->bit))
+	    !((o.asks | o.answers) & hs->bit) || !hop_input_is_local(skb, state))
 		return;
 	hop_flow_key_of_input(&key, hs->kind, skb, th);
 	if (hop_input_is_mangled(skb, th)) {
@@ -248,7 +248,7 @@ void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *s
 		hop_negotiate_receive_ack(hs, &key, th, &o);
 	else if (th->ack && o.answers & hs->bit)
 		hop_negotiate_receive_synack(hs, &key, th, &o);
-	else if (!th->ack && o.asks & hs->bit && hop_input_is_local(skb, state))
+	else if (!th->ack && o.asks & hs->bit)
 		hop_negotiate_receive_syn(hs, &key, &o);
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_receive);

@@ -155,8 +155,8 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_a
 	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
 	if (nxcp_has_unknown_flags(skb, &a->h))
 		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
-	a->copy = nxcp_is_question(&a->h) && !payload_bytes && !th->syn && !th->fin;
-	if (th->syn || !nxcp_may_speak(skb))
+	a->copy = nxcp_is_question(&a->h) && !payload_bytes && !th->fin;
+	if (!nxcp_may_speak(skb))
 		return;
 	if (nxcp_is_first(a) && hop_input_is_mangled(skb, th)) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SUM);
@@ -223,7 +223,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 	if (a->h.protocol == IPPROTO_TCP) {
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
 		nxcp_find_flow(skb, th, a);
-		if (th->rst)
+		if (th->rst || th->syn)
 			return XCP_COUNT_IN_NO_FLOW;
 	} else if (!nxcp_is_allowed(xn, a->h.protocol)) {
 		return XCP_COUNT_IN_OFF;
@@ -251,8 +251,8 @@ static bool nxcp_is_strange(const struct nxcp_arrival *a)
 
 /*
  * Remove the header at @place, unless @why, the result of nxcp_input_check(), says that it must
- * stay. Two kinds of segments with a header are dropped, see nxcp_is_dropped(): a reset, since TCP
- * sends resets without a header, and answers none; and one that belongs to no connection.
+ * stay. Three kinds of segments with a header are dropped, see nxcp_is_dropped(): a SYN and a reset,
+ * since TCP sends them without a header; and one that belongs to no connection.
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */

@@ -27,8 +27,8 @@
  * XCP_COUNT_IN_EXCESS: ACKs with more feedback than tcp_xcp has asked for, whose peer may lie; it
  *	uses what it has asked for
  * XCP_COUNT_IN_NO_FLOW: options and headers that are not used, since no established connection has
- *	negotiated XCP, or for lack of room; dropped: resets with a header, and segments with a
- *	header that belong to no connection of this host
+ *	negotiated XCP, or for lack of room; dropped: SYNs and resets with a header, and segments
+ *	with a header that belong to no connection of this host
  * XCP_COUNT_IN_OFF: XCP packets received while net.hopcc.xcp is 0, or with a next header that
  *	needs xcp_tunnel or xcp_ipsec while that is 0; left to the stack
  * XCP_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the

@@ -19,7 +19,7 @@ import hosts
 import xcp_tunnel
 from hosts import connect, counts, run, since, sysctl
 from shims import fragments, ip_bytes
-from xcp_tunnel import A, B, DEBUG, MB, OUTER, addresses, change, ip, refuse, through
+from xcp_tunnel import A, B, DEBUG, MB, OUTER, addresses, change, headers_of, ip, refuse, through
 from xcp_wire import XCP, header
 
 KEY = "0x" + "5a" * 20
@@ -71,11 +71,6 @@ def switch(on, *names):
 def detail(got, near, far):
     return (f"load {got['load']:.3f}, {got['drops']} drops, {got['reduced']} lowered, "
             f"{got[near]['ipsec_out']} in front, {got[far]['tunnel_lowered']} copied back")
-
-
-def headers_of(counts):
-    """Return the number of headers that a host has sent."""
-    return counts["out_data"] + counts["out_ack"] + counts["out_try"]
 
 
 def no_trouble(got):

@@ -24,7 +24,7 @@ enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
 		return hop_stage_at(stage, HOP_STAGE_ANSWERED, HOP_STAGE_NONE);
 	case HOP_EVENT_ESTABLISHED:
 		return hop_stage_at(stage, HOP_STAGE_ANSWERED, HOP_STAGE_SUPPORTED);
-	case HOP_EVENT_HEARD:
+	case HOP_EVENT_RECEIVED:
 		return stage == HOP_STAGE_UNSUPPORTED || stage == HOP_STAGE_OFFERED ?
 			stage : HOP_STAGE_SUPPORTED;
 	case HOP_EVENT_UNANSWERED:

@@ -58,7 +58,7 @@ static enum hop_event event_of(char letter)
 	case 'A': return HOP_EVENT_ANSWER;
 	case 'G': return HOP_EVENT_AGAIN;
 	case 'E': return HOP_EVENT_ESTABLISHED;
-	case 'h': return HOP_EVENT_HEARD;
+	case 'h': return HOP_EVENT_RECEIVED;
 	case 'U': return HOP_EVENT_UNANSWERED;
 	case 'I': return HOP_EVENT_REFUSED;
 	case 'F': return HOP_EVENT_HIDDEN;

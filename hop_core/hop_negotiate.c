@@ -180,7 +180,7 @@ static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
 		return;
 	}
 	hop_negotiate_learn(hs, flow, o);
-	hop_flow_event(flow, HOP_EVENT_HEARD);
+	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 }
 
 /* A question gets at most HOP_LATE_ASKS answers. */
@@ -196,7 +196,7 @@ static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
 	}
 	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
 	hop_negotiate_learn(hs, flow, o);
-	hop_flow_event(flow, HOP_EVENT_HEARD);
+	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	hop_input_answer_now(key);
 }
@@ -210,7 +210,7 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_ASKED &&
 	    hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq))) {
 		hop_negotiate_learn(hs, flow, o);
-		hop_flow_event(flow, HOP_EVENT_HEARD);
+		hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	}
 	if (!(o->asks & hs->bit))
 		return;

@@ -59,7 +59,7 @@ static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, st
 		ctag_count(cn, CTAG_IN_BAD_SUM);
 		return;
 	}
-	hop_flow_event(flow, HOP_EVENT_HEARD);
+	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	if (!form) {
 		ctag_flow_reported_empty(cn, flow, seg->ack_seq);
 		return;
@@ -75,7 +75,7 @@ static void ctag_receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct ho
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED &&
 	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
 	    !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
-		hop_flow_event(flow, HOP_EVENT_HEARD);
+		hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	ctag_flow_receive(cn, flow, a->form, &a->tag);
 }
 

@@ -52,7 +52,7 @@ static void nint_take_probe(struct nint_net *in, struct sk_buff *skb, struct hop
 
 	nint_count(in, INT_COUNT_IN_PROBE);
 	hop_flow_settle(flow);
-	nint_flow_hear(flow);
+	nint_flow_receive(flow);
 	spin_lock_bh(&f->lock);
 	nint_receiver_ask(&f->receiver, &ctl->msg, &ctl->terms);
 	spin_unlock_bh(&f->lock);

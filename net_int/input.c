@@ -50,7 +50,7 @@ static void nint_receive_data(struct nint_net *in, struct sk_buff *skb, const st
 	};
 
 	hop_flow_settle(shim->flow);
-	nint_flow_hear(shim->flow);
+	nint_flow_receive(shim->flow);
 	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
 		nint_count(in, INT_COUNT_ACK_NOW);
 	nint_arrive(in, skb, shim->flow, &arrival);

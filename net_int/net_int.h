@@ -488,12 +488,12 @@ static inline bool nint_is_inband(const struct int_flow *f)
 }
 
 /* A packet of the peer's carrier. Without the peer's cookie it would take no probe: ACKs ask. */
-static inline void nint_flow_hear(struct hop_flow *flow)
+static inline void nint_flow_receive(struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);
 
 	if (READ_ONCE(f->peer_cookie))
-		hop_flow_event(flow, HOP_EVENT_HEARD);
+		hop_flow_event(flow, HOP_EVENT_RECEIVED);
 }
 
 /* Room of our own header in data. */

@@ -45,7 +45,7 @@ static void nxcp_receive_try(struct nxcp_net *xn, const struct nxcp_arrival *a,
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 		return;
 	}
-	hop_flow_event(a->flow, HOP_EVENT_HEARD);
+	hop_flow_event(a->flow, HOP_EVENT_RECEIVED);
 	set_bit(HOP_FLOW_SHOWS, &a->flow->flags);
 	hop_input_answer_now(&a->key);
 }
@@ -107,7 +107,7 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 		return;
 	}
 	hop_flow_settle(flow);
-	hop_flow_event(flow, HOP_EVENT_HEARD);
+	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	/* The peer sends such headers only after one of this end has arrived. */
 	hop_carrier_note_passed(flow);
 	xf = hop_flow_state(flow);

@@ -38,7 +38,7 @@ enum hop_stage {
  * @HOP_EVENT_ANSWER: our SYN-ACK answers
  * @HOP_EVENT_AGAIN: our SYN-ACK leaves without the answer, for lack of room or for the second time
  * @HOP_EVENT_ESTABLISHED: the handshake is complete
- * @HOP_EVENT_HEARD: the peer answers, or its ACK asks, or a packet of its carrier arrives
+ * @HOP_EVENT_RECEIVED: the peer answers, or its ACK asks, or a packet of its carrier arrives
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs that ask were not answered
  * @HOP_EVENT_REFUSED: an ICMP error shows that a host or router does not accept our headers
  * @HOP_EVENT_TIMEOUTS: TCP had HOP_TIMEOUTS_MAX timeouts in a row, or headers did not pass the path
@@ -50,7 +50,7 @@ enum hop_event {
 	HOP_EVENT_ANSWER,
 	HOP_EVENT_AGAIN,
 	HOP_EVENT_ESTABLISHED,
-	HOP_EVENT_HEARD,
+	HOP_EVENT_RECEIVED,
 	HOP_EVENT_UNANSWERED,
 	HOP_EVENT_REFUSED,
 	HOP_EVENT_TIMEOUTS,

@@ -44,8 +44,8 @@
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 /*
- * Of what is in excess, half is taken away in a round trip, and a 16th of what is missing is
- * added: with equal parts, compact tags would keep 10 % more than the target.
+ * In a round trip a cut removes 1/2 of the delay above the target, and growth adds 1/16 of the
+ * delay that is missing: with equal parts, compact tags would keep 10 % more than the target.
  */
 #define TCSIG_CUT_SHIFT		1
 #define TCSIG_GROW_SHIFT	4

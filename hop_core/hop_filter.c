@@ -201,7 +201,7 @@ static bool hop_filter_runs_program(const struct sk_buff *skb)
 #endif
 }
 
-/* Of the programs of routes (BPF), only those for xmit run behind POST_ROUTING. */
+/* BPF programs of routes: those of type xmit run behind POST_ROUTING, the others before. */
 static bool hop_filter_has_route_program(const struct dst_entry *dst)
 {
 	const struct lwtunnel_state *lwt = dst->lwtstate;

@@ -40,7 +40,7 @@
 /* IPv4 and IPv6. */
 #define HOP_HOOK_FAMILIES	2
 
-/* Most congestion controls of a network namespace that change their sockets' packets. */
+/* Maximum number of congestion controls of a network namespace that change packets. */
 #define HOP_HOOK_CCS		2
 
 /**
@@ -263,7 +263,12 @@ static const struct hop_hook_cc *hop_hook_find_cc(const struct hop_hooks *hooks,
 
 static bool hop_hook_has_cc(const struct hop_hooks *hooks)
 {
-	return READ_ONCE(hooks->ccs[0]) || READ_ONCE(hooks->ccs[1]);
+	unsigned int i;
+
+	for (i = 0; i < HOP_HOOK_CCS; i++)
+		if (READ_ONCE(hooks->ccs[i]))
+			return true;
+	return false;
 }
 
 static noinline unsigned int hop_hook_output_of_cc(const struct hop_hooks *hooks,
@@ -444,9 +449,9 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier)
 }
 EXPORT_SYMBOL_GPL(hop_hook_stop);
 
-/* Return: the place of @cc, or of none where @cc is NULL; or NULL. */
-static const struct hop_hook_cc **hop_hook_place(struct hop_hooks *hooks,
-						 const struct hop_hook_cc *cc)
+/* Return: the slot of @cc (NULL: a free slot); NULL if there is none. */
+static const struct hop_hook_cc **hop_hook_slot(struct hop_hooks *hooks,
+						const struct hop_hook_cc *cc)
 {
 	unsigned int i;
 
@@ -459,15 +464,15 @@ static const struct hop_hook_cc **hop_hook_place(struct hop_hooks *hooks,
 int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
-	const struct hop_hook_cc **place;
+	const struct hop_hook_cc **slot;
 	int err = -EBUSY;
 
 	mutex_lock(&hooks->lock);
-	place = hop_hook_place(hooks, NULL);
-	if (place)
+	slot = hop_hook_slot(hooks, NULL);
+	if (slot)
 		err = hop_hook_add_hooks(net, hooks, false);
 	if (!err)
-		WRITE_ONCE(*place, cc);
+		WRITE_ONCE(*slot, cc);
 	mutex_unlock(&hooks->lock);
 	return err;
 }
@@ -476,12 +481,12 @@ EXPORT_SYMBOL_GPL(hop_hook_start_cc);
 void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
-	const struct hop_hook_cc **place;
+	const struct hop_hook_cc **slot;
 
 	mutex_lock(&hooks->lock);
-	place = hop_hook_place(hooks, cc);
-	if (place) {
-		WRITE_ONCE(*place, NULL);
+	slot = hop_hook_slot(hooks, cc);
+	if (slot) {
+		WRITE_ONCE(*slot, NULL);
 		hop_hook_drop_hooks(net, hooks, false);
 	}
 	mutex_unlock(&hooks->lock);

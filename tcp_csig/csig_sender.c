@@ -44,8 +44,8 @@
 #define TCSIG_ACK_MAX_PKTS	32768U
 #define TCSIG_WND_MAX_PKTS	HOP_WND_MAX_PKTS
 /*
- * Of what is in excess, half is taken away in a round trip, and a 16th of what is missing is
- * added: with equal parts, compact tags would keep 10 % more than the target.
+ * In a round trip a cut removes 1/2 of the delay above the target, and growth adds 1/16 of the
+ * delay that is missing: with equal parts, compact tags would keep 10 % more than the target.
  */
 #define TCSIG_CUT_SHIFT		1
 #define TCSIG_GROW_SHIFT	4
@@ -161,7 +161,7 @@ u64 tcsig_packet_ns(const struct tcsig_port *port, u32 wire_bytes, u64 period_ns
 	const u64 bits = (u64)wire_bytes * TCSIG_BITS_PER_BYTE;
 
 	if (!port->kbit_ps)
-		return period_ns >> TCSIG_UNKNOWN_SHIFT;
+		return min_t(u64, period_ns >> TCSIG_UNKNOWN_SHIFT, TCSIG_TARGET_MAX_NS);
 	/* 2^20 * 10^6 */
 	return min_t(u64, div_u64(bits * TCSIG_NS_PER_MS, port->kbit_ps), TCSIG_TARGET_MAX_NS);
 }
@@ -191,7 +191,8 @@ u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns)
 	/* 2^36 * 2^14 */
 	const u64 more_ns = step_ns * tcsig_log2(period_ns, packet_ns) >> TCSIG_LOG_SHIFT;
 
-	return max(base_ns, least_ns + more_ns);
+	/* Below TCSIG_NO_DELAY, to which delays are cut. */
+	return min_t(u64, max(base_ns, least_ns + more_ns), TCSIG_NO_DELAY - 1);
 }
 
 u32 tcsig_burst_limit_pkts(u64 target_ns, u64 period_ns)

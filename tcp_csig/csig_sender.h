@@ -216,7 +216,7 @@ void tcsig_port_note_share(struct tcsig_port *port, u32 share_ppm);
  * Connections that start at a full port do not know its speed yet. From their own period they would
  * take themselves for one of sixteen flows: what they have then is 1/4 to 3 of their share.
  *
- * Return: at most TCSIG_TARGET_MAX_NS, or a 16th of the period.
+ * Return: at most TCSIG_TARGET_MAX_NS; a 16th of the period if the port's speed is not known.
  */
 u64 tcsig_packet_ns(const struct tcsig_port *port, u32 wire_bytes, u64 period_ns);
 
@@ -243,7 +243,7 @@ u64 tcsig_base_ns(u64 target_ns, u64 packet_ns);
  * of @base_ns. @base_ns is for up to two flows, or, if it has no room for more than two packets,
  * for one.
  *
- * Return: at least @base_ns.
+ * Return: at least @base_ns, below TCSIG_NO_DELAY.
  */
 u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns);
 

@@ -166,6 +166,9 @@ static void target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(16000, 12000, 48000), 34000ULL,
 			    "room for less than two packets: 9/16 of what is set for each");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(10000, 0, 900), 10000ULL, "nothing known");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(TCSIG_TARGET_MAX_NS, TCSIG_TARGET_MAX_NS,
+						      BIT_ULL(50)),
+			    TCSIG_NO_DELAY - 1ULL, "below no delay");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 500), 10U, "half of 10 us");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 9600), 2U, "at least two");
 	KUNIT_EXPECT_EQ(test, tcsig_burst_limit_pkts(TCSIG_TARGET_MAX_NS, 0), HOP_BURST_MAX_PKTS);
@@ -200,6 +203,7 @@ static void port_test(struct kunit *test)
 	struct tcsig_port port = {};
 	size_t i;
 
+	KUNIT_EXPECT_EQ(test, tcsig_packet_ns(&port, 1538, U64_MAX), 1ULL * TCSIG_TARGET_MAX_NS);
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_packet_ns(&port, 1538, 16000), 1000ULL,
 			    "one of sixteen flows");
 	for (i = 0; i < ARRAY_SIZE(port_cases); i++) {

@@ -7,10 +7,10 @@
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only if the segment is within the windows of a connection that has negotiated
- * XCP. The copy of an ACK by which the peer tries a header ends here. See nxcp_input_strip() for what
- * is dropped. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the
- * stack. The filters behind this hook see TCP; for filters before it, see hop_filter_misses_input()
- * and hop_input_show().
+ * XCP. The copy of an ACK by which the peer tries a header ends here. nxcp_input_strip() says which
+ * packets are dropped. Tunnels and IPsec have their own sysctls. All other packets are left
+ * unchanged to the stack. The filters behind this hook see TCP; for filters before it, see
+ * hop_filter_misses_input() and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
@@ -36,7 +36,9 @@ struct nxcp_arrival {
 	bool copy;
 };
 
-/* The peer tries a header: an ACK with a header shows that it has passed, and tries the way back. */
+/*
+ * The peer tries a header: an ACK with a header shows that it has passed, and tries the path back.
+ */
 static void nxcp_receive_try(struct nxcp_net *xn, const struct nxcp_arrival *a,
 			     const struct tcphdr *th)
 {
@@ -234,8 +236,8 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 }
 
 /*
- * Does the segment belong to no connection of this host? Where NAT translates TCP only, it may be one
- * of a connection that exists elsewhere, which a reset would end.
+ * Does the segment belong to no connection of this host? Where NAT translates TCP only, it may be
+ * one of a connection that exists elsewhere, which a reset would end.
  */
 static bool nxcp_is_strange(const struct nxcp_arrival *a)
 {
@@ -251,8 +253,8 @@ static bool nxcp_is_strange(const struct nxcp_arrival *a)
 
 /*
  * Remove the header at @place, unless @why, the result of nxcp_input_check(), says that it must
- * stay. Three kinds of segments with a header are dropped, see nxcp_is_dropped(): a SYN and a reset,
- * since TCP sends them without a header; and one that belongs to no connection.
+ * stay. Three kinds of segments with a header are dropped, see nxcp_is_dropped(): a SYN and a
+ * reset, since TCP sends them without a header; and one that belongs to no connection.
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */

@@ -232,6 +232,5 @@ void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb, unsigne
 	}
 	nxcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
 	nxcp_copy_peer(skb, &peer);
-	hop_recent_add(&xn->unsupported_tunnels, &peer,
-				 READ_ONCE(xn->carrier.unsupported_s));
+	hop_recent_add(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->carrier.unsupported_s));
 }

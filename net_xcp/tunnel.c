@@ -8,8 +8,7 @@
  *	[TCP]		[TCP]		own header
  *
  * A far end without net_xcp answers that it does not know the protocol: it is cached and gets no
- * more copies. A connection that negotiated XCP through the tunnel has lost a SYN by then. Only an
- * answer that quotes a copy counts: see xcp_sent.h.
+ * more copies. Only an answer that quotes a copy counts: see xcp_sent.h.
  */
 #include <net/dst.h>
 #include <net/gre.h>

@@ -319,10 +319,14 @@ enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock 
 		return HOP_PEER_UNSUPPORTED;
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
-	/* At the end of a handshake without a flow, this end's SYN did not ask, or the peer's. */
 	flow = hop_flow_find(&key);
-	if (!flow && starts && hop_output_is_late(sk) && !hop_carrier_avoids(&key))
-		flow = hop_flow_add(&key, false);
+	if (!flow && starts && !hop_carrier_avoids(&key)) {
+		/* At the end of a handshake that has not negotiated: ACKs ask when data is sent. */
+		if (hop_output_is_late(sk))
+			flow = hop_flow_add(&key, false);
+		else
+			peer = HOP_PEER_UNKNOWN;
+	}
 	if (flow)
 		peer = hop_negotiate_take_turn(hs, flow, sk, &asks);
 	rcu_read_unlock();

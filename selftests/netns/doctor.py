@@ -249,7 +249,7 @@ def see_parts():
 
 
 class Openings:
-    """Connections by xcp from a to b, one after the other."""
+    """Connections by xcp from a to b, one after the other, each with some data."""
 
     def __init__(self):
         self.server = hosts.tcp("b", 4)
@@ -258,16 +258,19 @@ class Openings:
         self.server.setblocking(False)
 
     def step(self):
-        with contextlib.closing(hosts.tcp("a", 4)) as sock, contextlib.suppress(BlockingIOError):
+        sock = hosts.tcp("a", 4)
+        with contextlib.suppress(BlockingIOError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"xcp")
             sock.setblocking(False)
             sock.connect((B[4], 7003))
+        with contextlib.closing(sock), contextlib.suppress(BlockingIOError):
             time.sleep(2e-3)
-        time.sleep(1e-3)
+            sock.send(bytes(10000))
+            time.sleep(5e-3)
 
 
 def see_filtered():
-    """A filter below the device with the address: the SYN's header stays in place."""
+    """A filter below the device with the address: headers stay in place."""
     run("ip -n b link add br0 type bridge")
     run("ip -n b link set b-r master br0")
     run("ip -n b addr add 198.51.100.1/24 dev br0")
@@ -289,7 +292,7 @@ def see_filtered():
 
 
 def see_missed():
-    """A filter on egress would miss TCP below the SYN's header, which leaves without one."""
+    """A filter on egress would miss TCP below a header: packets leave without one."""
     run("tc -n a qdisc add dev a-r clsact")
     run("tc -n a filter add dev a-r egress protocol ip flower ip_proto tcp dst_port 9 action drop")
     load = Openings()

@@ -280,7 +280,6 @@ bool hop_filter_may_look_again(const struct sk_buff *skb)
 		hop_filter_is_in_front(dev_net(skb->dev), hop_filter_is_ipv4(skb))) &&
 	       !hop_filter_is_bridged(skb);
 }
-EXPORT_SYMBOL_GPL(hop_filter_may_look_again);
 
 /**
  * hop_filter_init() - learn hop_core's own hooks, before they are registered anywhere

@@ -285,7 +285,6 @@ bool hop_flow_remove(struct hop_flow *flow)
 	hop_flow_put(flow);
 	return true;
 }
-EXPORT_SYMBOL_GPL(hop_flow_remove);
 
 /* For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing. */
 static bool hop_flow_has_full_socket(const struct hop_flow *flow)
@@ -470,7 +469,6 @@ struct hop_flow_counts hop_flow_count(const struct net *net)
 	spin_unlock_bh(&fn->lock);
 	return counts;
 }
-EXPORT_SYMBOL_GPL(hop_flow_count);
 
 void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 {

@@ -24,7 +24,6 @@ int hop_flow_l3mdev(const struct sock *sk)
 {
 	return l3mdev_master_ifindex_by_index(sock_net(sk), READ_ONCE(sk->sk_bound_dev_if));
 }
-EXPORT_SYMBOL_GPL(hop_flow_l3mdev);
 
 void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			  const struct sock *sk)
@@ -165,4 +164,3 @@ bool hop_flow_has_listener(const struct hop_flow_key *key)
 	return false;
 #endif
 }
-EXPORT_SYMBOL_GPL(hop_flow_has_listener);

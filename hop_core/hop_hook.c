@@ -476,7 +476,6 @@ int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc)
 	mutex_unlock(&hooks->lock);
 	return err;
 }
-EXPORT_SYMBOL_GPL(hop_hook_start_cc);
 
 void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc)
 {
@@ -491,7 +490,6 @@ void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc)
 	}
 	mutex_unlock(&hooks->lock);
 }
-EXPORT_SYMBOL_GPL(hop_hook_stop_cc);
 
 int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
 		  int (*apply)(void *state), void *state)

@@ -107,7 +107,6 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	sock_gen_put(sk);
 	return good;
 }
-EXPORT_SYMBOL_GPL(hop_input_answers_syn);
 
 /* The peer's last packets, after our end was closed and all its data was acknowledged. */
 static bool hop_input_is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
@@ -161,7 +160,6 @@ bool hop_input_opens_flow(const struct hop_flow_key *key)
 		sock_gen_put(sk);
 	return !busy && hop_flow_has_listener(key);
 }
-EXPORT_SYMBOL_GPL(hop_input_opens_flow);
 
 /* Context: the socket's lock is held and no process owns it. */
 static void hop_input_set_ack_now(struct sock *sk, void *more)

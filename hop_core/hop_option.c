@@ -168,4 +168,3 @@ int hop_option_put(struct sk_buff *skb, unsigned int tcp_at, const struct hop_op
 	return at ? hop_option_merge(skb, tcp_at, at, o) :
 		    hop_option_append(skb, tcp_at, o, HOP_OPTION_BYTES);
 }
-EXPORT_SYMBOL_GPL(hop_option_put);

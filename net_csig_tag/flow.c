@@ -101,20 +101,23 @@ static void ctag_note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 
 static void ctag_store_reported(const struct ctag_net *cn, struct csig_flow *f, enum csig_form form,
 				const struct csig_tag *t)
 {
-	struct csig_signal s = { .form = form, .value = t->value };
+	struct csig_signal *reported = &f->reported[t->type];
+	struct csig_signal s = {
+		.form = form,
+		.initial = t->value == csig_initial(form, t->type),
+		.value = t->value,
+		.locator = t->locator,
+		.at_ns = ktime_get_ns(),
+		.count = reported->count,
+	};
 
 	lockdep_assert_in_rcu_read_lock();
 	lockdep_assert_held(&f->lock);
 	ctag_range(cn, t->type, &s);
 	write_seqcount_begin(&f->reported_changes);
-	f->reported[t->type].form = form;
-	f->reported[t->type].tag = *t;
-	f->reported[t->type].low = s.low;
-	f->reported[t->type].high = s.high;
-	f->reported[t->type].initial = t->value == csig_initial(form, t->type);
-	f->reported[t->type].at_ns = ktime_get_ns();
+	*reported = s;
 	/* csig_news() reads the count without the seqcount. */
-	WRITE_ONCE(f->reported[t->type].count, f->reported[t->type].count + 1);
+	WRITE_ONCE(reported->count, s.count + 1);
 	write_seqcount_end(&f->reported_changes);
 }
 
@@ -368,23 +371,10 @@ EXPORT_SYMBOL_GPL(ctag_flow_ask);
 
 bool ctag_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
 {
-	unsigned int start;
-	u64 at_ns;
+	const struct csig_view view = ctag_flow_view(f);
 
-	do {
-		start = read_seqcount_begin(&f->reported_changes);
-		s->count = f->reported[type].count;
-		s->form = f->reported[type].form;
-		s->value = f->reported[type].tag.value;
-		s->locator = f->reported[type].tag.locator;
-		s->low = f->reported[type].low;
-		s->high = f->reported[type].high;
-		at_ns = f->reported[type].at_ns;
-	} while (read_seqcount_retry(&f->reported_changes, start));
-	if (!s->count)
-		return false;
-	s->age_ns = ktime_get_ns() - at_ns;
-	return true;
+	csig_read_new(&view, type, s);
+	return s->count;
 }
 EXPORT_SYMBOL_GPL(ctag_flow_read);
 
@@ -422,7 +412,7 @@ bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_si
 		.form = h->form,
 		.value = h->latest.value,
 		.locator = h->latest.locator,
-		.age_ns = ktime_get_ns() - h->received_ns,
+		.at_ns = h->received_ns,
 		.count = h->count,
 	};
 	spin_unlock_bh(&f->lock);

@@ -59,7 +59,7 @@ __bpf_kfunc int bpf_csig_read(struct sock *sk, u32 type, struct csig_bpf_signal 
 	*s = (struct csig_bpf_signal) {
 		.low = one.low,
 		.high = one.high,
-		.age_ns = one.age_ns,
+		.age_ns = ktime_get_ns() - one.at_ns,
 		.count = one.count,
 		.form = one.form,
 		.value = one.value,

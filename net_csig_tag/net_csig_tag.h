@@ -252,7 +252,7 @@ struct ctag_request {
  * @received: signals to reflect, by type
  * @reported_changes: seqcount of @reported, which is also read without the lock
  * @reported: latest reflected value by signal type, and the range that it represented when it was
- *	received, as in struct csig_reading
+ *	received
  */
 struct csig_flow {
 	spinlock_t lock;	/* see above */
@@ -269,7 +269,7 @@ struct csig_flow {
 	u64 reflected_ns;
 	struct ctag_received received[CSIG_TYPES];
 	seqcount_spinlock_t reported_changes;
-	struct csig_reported reported[CSIG_TYPES];
+	struct csig_signal reported[CSIG_TYPES];
 };
 
 /**

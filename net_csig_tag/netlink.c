@@ -30,7 +30,8 @@ static int ctag_put_signal(struct sk_buff *skb, int attr, enum csig_type type,
 	    nla_put_u32(skb, CSIG_FLOW_SIGNAL_LOCATOR, s->locator) ||
 	    nla_put_u64_64bit(skb, CSIG_FLOW_SIGNAL_LOW, s->low, CSIG_FLOW_SIGNAL_PAD) ||
 	    nla_put_u64_64bit(skb, CSIG_FLOW_SIGNAL_HIGH, s->high, CSIG_FLOW_SIGNAL_PAD) ||
-	    nla_put_u64_64bit(skb, CSIG_FLOW_SIGNAL_AGE, s->age_ns, CSIG_FLOW_SIGNAL_PAD) ||
+	    nla_put_u64_64bit(skb, CSIG_FLOW_SIGNAL_AGE, ktime_get_ns() - s->at_ns,
+			      CSIG_FLOW_SIGNAL_PAD) ||
 	    nla_put_u64_64bit(skb, CSIG_FLOW_SIGNAL_COUNT, s->count, CSIG_FLOW_SIGNAL_PAD))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -91,7 +91,7 @@ static u64 tcsig_mean(u64 mean, u64 now)
 
 /* Reads a new signal. Return: true if a hop has written it. */
 static bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
-			   struct csig_reading *r)
+			   struct csig_signal *r)
 {
 	csig_read_new(&reported->view, type, r);
 	reported->count[type] = r->count;
@@ -132,7 +132,7 @@ static bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tc
 
 static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, struct tcsig_ack *a)
 {
-	struct csig_reading r;
+	struct csig_signal r;
 
 	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(reported, CSIG_ABW, &r)) {
 		reported->free_kbit_ps = min_t(u64, r.low, U32_MAX);
@@ -152,7 +152,7 @@ static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, stru
 static void tcsig_read_delay(const struct tcsig_sock *cs, u32 rtt_us, struct tcsig_ack *a)
 {
 	struct tcsig_reported *reported = cs->reported;
-	struct csig_reading r;
+	struct csig_signal r;
 
 	if (!tcsig_read_new(reported, CSIG_PD, &r) || tcsig_path_is_old(&reported->path, r.locator))
 		return;

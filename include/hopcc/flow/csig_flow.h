@@ -19,20 +19,22 @@ struct sock;
 /**
  * struct csig_signal - latest reflected value of a signal
  * @form: format of the tag: CSIG_COMPACT or CSIG_EXPANDED
+ * @initial: the value is the sender's initial one: no hop had a worse value
  * @value: value in the tag's units
  * @locator: locator of the bottleneck; 0 if no hop wrote one
  * @low: lowest signal value that @value represents, in the signal's unit: kbit/s, ppm or ns
  * @high: upper bound of the signal values that @value represents; U64_MAX: no bound
- * @age_ns: time since the value was received
+ * @at_ns: time at which the value was received, ns of CLOCK_MONOTONIC
  * @count: number of values received
  */
 struct csig_signal {
 	enum csig_form form;
+	bool initial;
 	u32 value;
 	u32 locator;
 	u64 low;
 	u64 high;
-	u64 age_ns;
+	u64 at_ns;
 	u64 count;
 };
 
@@ -73,42 +75,6 @@ bool ctag_flow_ask(struct sock *sk);
 bool ctag_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
 /**
- * struct csig_reading - latest value of a signal, in the short form for a congestion control
- * @count: as csig_signal.count
- * @low: as csig_signal.low
- * @high: as csig_signal.high
- * @locator: as csig_signal.locator
- * @initial: the value is the sender's initial one: no hop had a worse value
- */
-struct csig_reading {
-	u64 count;
-	u64 low;
-	u64 high;
-	u32 locator;
-	bool initial;
-};
-
-/**
- * struct csig_reported - latest value of a signal, as the carrier stores it
- * @form: form of the tag
- * @tag: the tag
- * @initial: as csig_reading.initial
- * @low: as csig_signal.low
- * @high: as csig_signal.high
- * @at_ns: time at which it was received, ns of CLOCK_MONOTONIC
- * @count: as csig_signal.count
- */
-struct csig_reported {
-	enum csig_form form;
-	struct csig_tag tag;
-	bool initial;
-	u64 low;
-	u64 high;
-	u64 at_ns;
-	u64 count;
-};
-
-/**
  * struct csig_view - addresses of a flow's signals
  * @changes: seqcount that protects @reported
  * @reported: latest value of each signal, by type
@@ -116,7 +82,7 @@ struct csig_reported {
  */
 struct csig_view {
 	const seqcount_spinlock_t *changes;
-	const struct csig_reported *reported;
+	const struct csig_signal *reported;
 	const u8 *path;
 };
 
@@ -138,7 +104,7 @@ struct csig_view ctag_flow_view(const struct csig_flow *flow);
 /**
  * csig_news() - find the signals that were received since the caller's last reads
  * @view: the view that ctag_flow_view() returned
- * @seen: csig_reading.count of the caller's last read, by signal; 0 before the first
+ * @seen: csig_signal.count of the caller's last read, by signal; 0 before the first
  *
  * An ACK usually reports one signal. This function takes no lock. A 32-bit CPU may read half of an
  * update; the next call sees the whole of it.
@@ -160,23 +126,18 @@ static inline u32 csig_news(const struct csig_view *view, const u64 *seen)
  * csig_read_new() - read a signal that csig_news() found
  * @view: the view that ctag_flow_view() returned
  * @type: type of the signal
- * @r: result: the latest value
+ * @s: result: the latest value
  *
  * Context: any but hard interrupt.
  */
 static inline void csig_read_new(const struct csig_view *view, enum csig_type type,
-				 struct csig_reading *r)
+				 struct csig_signal *s)
 {
-	const struct csig_reported *reported = &view->reported[type];
 	unsigned int start;
 
 	do {
 		start = read_seqcount_begin(view->changes);
-		r->count = reported->count;
-		r->low = reported->low;
-		r->high = reported->high;
-		r->locator = reported->tag.locator;
-		r->initial = reported->initial;
+		*s = view->reported[type];
 	} while (read_seqcount_retry(view->changes, start));
 }
 

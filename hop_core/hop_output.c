@@ -26,6 +26,7 @@ bool hop_output_read(struct sk_buff *skb, struct hop_segment *seg)
 	seg->rst = th->rst;
 	return true;
 }
+EXPORT_SYMBOL_GPL(hop_output_read);
 
 bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 			 unsigned int bytes)

@@ -177,7 +177,7 @@ void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ac
  * Return: true if the request includes this segment. There are no tags after a retransmission
  * timeout, since tags may be the reason for the losses.
  */
-static bool ctag_is_requested(const struct ctag_request *request, const struct ctag_segment *seg,
+static bool ctag_is_requested(const struct ctag_request *request, const struct hop_segment *seg,
 			      const struct sock *sk)
 {
 	if (request->packets == CTAG_PROBES)
@@ -205,7 +205,7 @@ void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
 /*
  * @f's lock is held. Return: the type, or CSIG_TYPES for no tag.
  */
-static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, const struct ctag_segment *seg,
+static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, u32 end_seq,
 			  const struct sock *sk)
 {
 	const u64 now_ns = ktime_get_ns();
@@ -218,7 +218,7 @@ static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, const struct
 	if (ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns) && ctag_is_turn(f))
 		type = ctag_turn(&f->turns, weight_pkts);
 	if (type != CSIG_TYPES) {
-		ctag_path_tagged(&f->path, seg->seq + seg->payload_bytes, now_ns);
+		ctag_path_tagged(&f->path, end_seq, now_ns);
 		f->sent = true;
 	}
 	return type;
@@ -228,16 +228,17 @@ static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, const struct
  * ctag_flow_tag() - at the sender: decide if a packet carries a tag
  * @cn: the netns' state
  * @flow: flow of the packet
- * @sk: its socket; locked, because it is sending
- * @seg: the packet
+ * @skb: the packet, whose socket is locked, because it is sending
+ * @seg: result of ctag_read_segment()
  * @t: result
  *
  * Context: RCU read lock.
  * Return: format of the tag, or CSIG_NONE.
  */
-enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
-			     const struct ctag_segment *seg, struct csig_tag *t)
+enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sk_buff *skb,
+			     const struct hop_segment *seg, struct csig_tag *t)
 {
+	const u32 end_seq = ntohl(hop_segment_tcp(skb, seg)->seq) + seg->payload_bytes;
 	struct csig_flow *f = hop_flow_state(flow);
 	u32 type = CSIG_TYPES;
 	enum csig_form form;
@@ -247,8 +248,8 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	spin_lock_bh(&f->lock);
 	form = f->request.form;
 	from = f->path.state;
-	if (ctag_is_requested(&f->request, seg, sk))
-		type = ctag_next_type(cn, f, seg, sk);
+	if (ctag_is_requested(&f->request, seg, skb->sk))
+		type = ctag_next_type(cn, f, end_seq, skb->sk);
 	to = f->path.state;
 	spin_unlock_bh(&f->lock);
 	ctag_note_path(cn, flow, from, to);

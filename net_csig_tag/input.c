@@ -27,17 +27,12 @@ struct ctag_arrival {
 	u8 data[CSIG_DATA_MAX_BYTES];
 };
 
-static const struct tcphdr *ctag_tcp_of(const struct sk_buff *skb, const struct ctag_segment *seg)
-{
-	return (const struct tcphdr *)(skb->data + seg->tcp_bytes);
-}
-
 static void ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
-			     const struct ctag_segment *seg, struct ctag_arrival *a)
+			     const struct hop_segment *seg, struct ctag_arrival *a)
 {
-	const u32 at_bytes = seg->tcp_bytes + sizeof(struct tcphdr);
+	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 
-	a->opt = ctag_opt_read(skb->data + at_bytes, seg->data_bytes - at_bytes, ctag_exid,
+	a->opt = ctag_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), ctag_exid,
 			       a->data);
 	if (a->opt != CSIG_OPT_BAD)
 		return;
@@ -46,22 +41,24 @@ static void ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
 }
 
 static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
-				    const struct ctag_segment *seg, const struct ctag_arrival *a)
+				    const struct hop_segment *seg, const struct ctag_arrival *a)
 {
+	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 	const enum csig_form form = ctag_opt_form(a->opt);
+	const u32 ack_seq = ntohl(th->ack_seq);
 	struct csig_tag t;
 
-	if (!hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq)) {
+	if (!hop_input_is_from_peer(&flow->key, ntohl(th->seq), ack_seq)) {
 		ctag_count(cn, CTAG_IN_FORGED);
 		return;
 	}
-	if (hop_input_is_mangled(skb, ctag_tcp_of(skb, seg))) {
+	if (hop_input_is_mangled(skb, th)) {
 		ctag_count(cn, CTAG_IN_BAD_SUM);
 		return;
 	}
 	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	if (!form) {
-		ctag_flow_reported_empty(cn, flow, seg->ack_seq);
+		ctag_flow_reported_empty(cn, flow, ack_seq);
 		return;
 	}
 	t = csig_read(form, a->data);
@@ -73,11 +70,13 @@ static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, st
  * without.
  */
 static void ctag_receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
-			     const struct ctag_segment *seg, const struct ctag_arrival *a)
+			     const struct hop_segment *seg, const struct ctag_arrival *a)
 {
+	const struct tcphdr *th = hop_segment_tcp(skb, seg);
+
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED &&
-	    hop_input_is_from_peer(&flow->key, seg->seq, seg->ack_seq) &&
-	    !hop_input_is_mangled(skb, ctag_tcp_of(skb, seg)))
+	    hop_input_is_from_peer(&flow->key, ntohl(th->seq), ntohl(th->ack_seq)) &&
+	    !hop_input_is_mangled(skb, th))
 		hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	ctag_flow_receive(cn, flow, a->form, &a->tag);
 }
@@ -97,13 +96,13 @@ static void ctag_input_make_room(struct hop_flow *flow)
 }
 
 static void ctag_input_receive(struct ctag_net *cn, struct sk_buff *skb,
-			       const struct ctag_segment *seg,
+			       const struct hop_segment *seg,
 			       const struct ctag_arrival *a)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, ctag_tcp_of(skb, seg));
+	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	if (!flow) {
 		if (a->form || a->opt)
@@ -189,7 +188,7 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 {
 	struct ctag_net *cn = ctag_net(state->net);
 	struct ctag_arrival a = {};
-	struct ctag_segment seg;
+	struct hop_segment seg;
 
 	if (!READ_ONCE(cn->level)) {
 		if (ctag_has_tunnels(cn))
@@ -202,7 +201,7 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	}
 	if (seg.rst)
 		return NF_ACCEPT;
-	hop_negotiate_receive(&ctag_handshake_ops, skb, seg.tcp_bytes, state);
+	hop_negotiate_receive(&ctag_handshake_ops, skb, seg.place.offset_bytes, state);
 	if (seg.syn)
 		return NF_ACCEPT;
 	a.form = ctag_received_tag(cn, skb, ctag_iif(skb), &a.tag);

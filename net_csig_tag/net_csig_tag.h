@@ -272,28 +272,6 @@ struct csig_flow {
 	struct csig_signal reported[CSIG_TYPES];
 };
 
-/**
- * struct ctag_segment - a TCP packet; skb->data is at its network header
- * @tcp_bytes: offset of the TCP header from skb->data
- * @data_bytes: offset of the payload from skb->data
- * @payload_bytes: size of the payload
- * @seq: sequence number
- * @ack_seq: acknowledgment number
- * @syn: the packet is a SYN or SYN-ACK
- * @ack: the ACK bit is set
- * @rst: the RST bit is set
- */
-struct ctag_segment {
-	u32 tcp_bytes;
-	u32 data_bytes;
-	u32 payload_bytes;
-	u32 seq;
-	u32 ack_seq;
-	bool syn;
-	bool ack;
-	bool rst;
-};
-
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
 extern u64 ctag_secret;
@@ -376,12 +354,12 @@ void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts);
 void ctag_flow_unsent(struct hop_flow *flow);
 bool ctag_flow_lacks_room(const struct csig_flow *f);
 void ctag_flow_reserve(struct csig_flow *f, struct sock *sk);
-enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sock *sk,
-			     const struct ctag_segment *seg, struct csig_tag *t);
+enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const struct sk_buff *skb,
+			     const struct hop_segment *seg, struct csig_tag *t);
 
 /* option.c */
-bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg);
-bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+bool ctag_read_segment(struct sk_buff *skb, struct hop_segment *seg);
+bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_segment *seg,
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */

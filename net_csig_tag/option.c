@@ -4,6 +4,7 @@
  * negotiate is hop_core's: hopcc/core/hop_negotiate.h.
  */
 #include <hopcc/core/hop_option.h>
+#include <hopcc/core/hop_output.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -16,52 +17,37 @@
  * Context: RCU read lock. Pulls the TCP header with its options.
  * Return: false if the packet is not TCP, or ends within its headers.
  */
-bool ctag_read_segment(struct sk_buff *skb, struct ctag_segment *seg)
+bool ctag_read_segment(struct sk_buff *skb, struct hop_segment *seg)
 {
-	struct hop_shim_place place;
-	const struct tcphdr *th;
+	unsigned int tcp_bytes;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!hop_shim_find(skb, &place) || place.next != IPPROTO_TCP ||
-	    !pskb_may_pull(skb, place.offset_bytes + sizeof(*th)))
+	if (!hop_shim_find(skb, &seg->place) || !hop_output_read(skb, seg))
 		return false;
-	th = (const struct tcphdr *)(skb->data + place.offset_bytes);
-	seg->tcp_bytes = place.offset_bytes;
-	seg->data_bytes = place.offset_bytes + __tcp_hdrlen(th);
-	if (__tcp_hdrlen(th) < sizeof(*th) || !pskb_may_pull(skb, seg->data_bytes))
-		return false;
-	th = (const struct tcphdr *)(skb->data + place.offset_bytes);
-	seg->payload_bytes = skb->len - seg->data_bytes;
-	seg->seq = ntohl(th->seq);
-	seg->ack_seq = ntohl(th->ack_seq);
-	seg->syn = th->syn;
-	seg->ack = th->ack;
-	seg->rst = th->rst;
-	return true;
+	tcp_bytes = __tcp_hdrlen(hop_segment_tcp(skb, seg));
+	return tcp_bytes >= sizeof(struct tcphdr) &&
+	       pskb_may_pull(skb, seg->place.offset_bytes + tcp_bytes);
 }
 
-static bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			       enum csig_form form, const struct csig_tag *t)
+static bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb,
+			       const struct hop_segment *seg, enum csig_form form,
+			       const struct csig_tag *t)
 {
-	const u32 bytes = ctag_opt_bytes(form);
 	u8 opt[CSIG_OPT_MAX_BYTES] __aligned(4);
 	int err;
 
 	ctag_opt_write(opt, ctag_exid, form, t);
-	err = hop_option_append(skb, seg->tcp_bytes, opt, bytes);
-	if (err) {
+	err = hop_option_append(skb, seg->place.offset_bytes, opt, ctag_opt_bytes(form));
+	if (err)
 		ctag_count(cn, err == -ENOSPC ? CTAG_OUT_NO_ROOM : CTAG_NO_MEMORY);
-		return false;
-	}
-	seg->data_bytes += bytes;
-	return true;
+	return !err;
 }
 
 /*
  * In data packets, each change of the option stops the receiver from merging them. So there is at
  * most one value per quarter of an RTT, and no report that no tag was received.
  */
-static bool ctag_is_due(const struct csig_flow *f, const struct ctag_segment *seg,
+static bool ctag_is_due(const struct csig_flow *f, const struct hop_segment *seg,
 			const struct sock *sk, u64 now_ns)
 {
 	if (!seg->payload_bytes)
@@ -71,7 +57,7 @@ static bool ctag_is_due(const struct csig_flow *f, const struct ctag_segment *se
 
 /* Return: true if there is something to reflect; @form is CSIG_NONE to report that no tag came. */
 static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
-			     const struct ctag_segment *seg,
+			     const struct hop_segment *seg,
 			     const struct sock *sk, enum csig_form *form, u32 *type)
 {
 	*form = CSIG_NONE;
@@ -87,7 +73,7 @@ static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
  * ctag_reflect() - reflect the received tags to the peer
  * @cn: the netns' state
  * @skb: a packet of this host; skb->data is at its network header
- * @seg: result of ctag_read_segment(); is updated
+ * @seg: result of ctag_read_segment()
  * @flow: the flow
  * @sk: its socket; locked, because it is sending
  *
@@ -96,7 +82,7 @@ static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
  * Context: RCU read lock. Moves skb->head.
  * Return: true if the packet now has an option.
  */
-bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
+bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_segment *seg,
 		  struct hop_flow *flow, struct sock *sk)
 {
 	struct csig_flow *f = hop_flow_state(flow);

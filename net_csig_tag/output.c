@@ -36,23 +36,6 @@ const struct hop_handshake_ops ctag_handshake_ops = {
 	.learn = ctag_learn,
 };
 
-static struct hop_segment ctag_segment_of(const struct ctag_segment *seg)
-{
-	return (struct hop_segment) {
-		.place.offset_bytes = seg->tcp_bytes,
-		.payload_bytes = seg->payload_bytes,
-		.syn = seg->syn,
-		.ack = seg->ack,
-	};
-}
-
-static void ctag_output_handshake(struct sk_buff *skb, const struct ctag_segment *seg)
-{
-	const struct hop_segment segment = ctag_segment_of(seg);
-
-	hop_negotiate_handshake(&ctag_handshake_ops, skb, &segment);
-}
-
 /*
  * TCP sends with its socket locked, either by the process that owns the socket or in softirq. The
  * packets then have the socket's route, without a reference to it. A packet that was queued, e.g.
@@ -79,17 +62,8 @@ static bool ctag_leads_into_domain(struct ctag_net *cn, const struct sk_buff *sk
 	return !(dev->flags & IFF_LOOPBACK);
 }
 
-/* Return: true for a pure ACK that asks the peer or answers it; it reflects nothing. */
-static bool ctag_output_late(struct sk_buff *skb, const struct ctag_segment *seg,
-			     struct hop_flow *flow)
-{
-	const struct hop_segment segment = ctag_segment_of(seg);
-
-	return !seg->payload_bytes && hop_negotiate_ack(&ctag_handshake_ops, skb, &segment, flow);
-}
-
 static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
-				    struct ctag_segment *seg, struct sock *sk,
+				    const struct hop_segment *seg, struct sock *sk,
 				    const struct nf_hook_state *state)
 {
 	struct csig_flow *f;
@@ -104,7 +78,9 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	if (ctag_output_late(skb, seg, flow) || hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
+	/* A pure ACK that asks the peer or answers it reflects nothing. */
+	if ((!seg->payload_bytes && hop_negotiate_ack(&ctag_handshake_ops, skb, seg, flow)) ||
+	    hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	if (ctag_is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
@@ -112,7 +88,7 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 	if (!READ_ONCE(f->request.form) || READ_ONCE(cn->level) != CTAG_INITIATES ||
 	    !ctag_leads_into_domain(cn, skb, state->out))
 		return;
-	form = ctag_flow_tag(cn, flow, sk, seg, &t);
+	form = ctag_flow_tag(cn, flow, skb, seg, &t);
 	if (form)
 		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 }
@@ -172,14 +148,14 @@ static void ctag_output_forwarded(struct ctag_net *cn, struct sk_buff *skb)
 }
 
 /* Packets that are forwarded or have no TCP socket of this host. */
-static void ctag_output_other(struct ctag_net *cn, struct sk_buff *skb, struct ctag_segment *seg,
-			      const struct sock *sk)
+static void ctag_output_other(struct ctag_net *cn, struct sk_buff *skb,
+			      const struct hop_segment *seg, const struct sock *sk)
 {
 	ctag_output_forwarded(cn, skb);
 	/* With a SYN cookie there is no socket, and from IPsec no device. */
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
 	    (sk ? sk->sk_state == TCP_NEW_SYN_RECV : !!skb->dev))
-		ctag_output_handshake(skb, seg);
+		hop_negotiate_handshake(&ctag_handshake_ops, skb, seg);
 }
 
 /* UDP datagrams of this host. */
@@ -207,7 +183,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 {
 	struct ctag_net *cn = ctag_net(state->net);
 	struct sock *sk = skb->sk;
-	struct ctag_segment seg;
+	struct hop_segment seg;
 	bool tcp;
 
 	/* The device is a VRF: the packet comes here again with the device below. */
@@ -235,7 +211,7 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
 		return NF_ACCEPT;
 	if (seg.syn)
-		ctag_output_handshake(skb, &seg);
+		hop_negotiate_handshake(&ctag_handshake_ops, skb, &seg);
 	else if (hop_flow_any(state->net))
 		ctag_output_established(cn, skb, &seg, sk, state);
 	return NF_ACCEPT;

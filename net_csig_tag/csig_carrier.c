@@ -39,29 +39,15 @@ enum csig_form ctag_opt_form(enum ctag_opt opt)
 
 enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
 {
-	u32 at = 0;
+	const u8 *found = hop_option_find(opts, bytes, CSIG_OPT_KIND, exid);
+	enum ctag_opt opt;
 
-	while (at < bytes && opts[at] != HOP_OPTION_EOL) {
-		const u8 *o = opts + at;
-
-		if (*o == HOP_OPTION_NOP) {
-			at++;
-			continue;
-		}
-		if (at + 2 > bytes || o[1] < 2)
-			break;
-		if (o[0] == CSIG_OPT_KIND && o[1] >= CSIG_OPT_HEAD_BYTES &&
-		    at + CSIG_OPT_HEAD_BYTES <= bytes && (o[2] << 8 | o[3]) == exid) {
-			const enum ctag_opt opt = ctag_opt_of_length(o[1]);
-
-			if (opt == CSIG_OPT_BAD || at + o[1] > bytes)
-				return CSIG_OPT_BAD;
-			memcpy(data, o + CSIG_OPT_HEAD_BYTES, o[1] - CSIG_OPT_HEAD_BYTES);
-			return opt;
-		}
-		at += o[1];
-	}
-	return CSIG_OPT_NONE;
+	if (!found)
+		return CSIG_OPT_NONE;
+	opt = ctag_opt_of_length(found[1]);
+	if (opt != CSIG_OPT_BAD)
+		memcpy(data, found + CSIG_OPT_HEAD_BYTES, found[1] - CSIG_OPT_HEAD_BYTES);
+	return opt;
 }
 
 u32 ctag_opt_bytes(enum csig_form form)

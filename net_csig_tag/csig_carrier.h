@@ -64,8 +64,7 @@ enum csig_form ctag_opt_form(enum ctag_opt opt);
  *
  * The search ends at an option that cannot be parsed.
  *
- * Return: contents of the option; CSIG_OPT_BAD for an option of ours whose length is none of ours
- * or leads beyond @opts.
+ * Return: contents of the option; CSIG_OPT_BAD for an option of ours whose length is none of ours.
  */
 enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data);
 

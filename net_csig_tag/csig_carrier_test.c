@@ -34,7 +34,7 @@ static const struct opt_case {
 	{ "one more than empty", 8, { 253, 5, 0x43, 0x53, 0, 1, 1, 1 }, CSIG_OPT_BAD, {}, true },
 	{ "one more than a compact tag's", 8, { 253, 7, 0x43, 0x53, 1, 1, 1, 1 },
 	  CSIG_OPT_BAD, {}, true },
-	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_BAD, {}, false },
+	{ "longer than the options", 4, { 253, 6, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },
 	{ "no room for an ExID", 3, { 253, 4, 0x43 }, CSIG_OPT_NONE, {}, false },
 	{ "shorter than an ExID", 4, { 253, 3, 0x43, 1 }, CSIG_OPT_NONE, {}, true },
 	{ "behind the end", 8, { 0, 1, 1, 1, 253, 4, 0x43, 0x53 }, CSIG_OPT_NONE, {}, false },

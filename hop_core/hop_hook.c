@@ -24,12 +24,11 @@
 #define HOP_HOOK_PROTOCOLS	256
 
 /*
- * Which packets with a given first header are examined: all; all while there are flows; TCP packets
- * with room for the option by which carriers negotiate.
+ * Which TCP packets are examined: all while there are flows; those with room for the option by
+ * which carriers negotiate.
  */
-#define HOP_HOOK_ALWAYS		1
-#define HOP_HOOK_WITH_FLOWS	2
-#define HOP_HOOK_OPTIONS	4
+#define HOP_HOOK_WITH_FLOWS	1
+#define HOP_HOOK_OPTIONS	2
 
 /* The two bits of the DS field that are not the DSCP; with both set, no packet is marked. */
 #define HOP_HOOK_ECN_BITS	0x03
@@ -50,7 +49,8 @@
  * @ccs: the congestion controls that change their sockets' packets; the hooks read them without
  *	@lock
  * @flows: address of the number of flows of the namespace
- * @examined: HOP_HOOK_* for incoming packets, by protocol number of the first header
+ * @examined: protocol numbers of the first header with which all incoming packets are examined
+ * @tcp: HOP_HOOK_*, for TCP
  * @dsfield: DS field, without ECN, of further TCP packets that are examined without flows;
  *	HOP_HOOK_ECN_BITS: none
  * @all: every outgoing packet is examined
@@ -65,7 +65,8 @@ struct hop_hooks {
 	struct hop_hook_request requests[HOP_HOOK_CARRIERS];
 	const struct hop_hook_cc *ccs[HOP_HOOK_CCS];
 	const u32 *flows;
-	u8 examined[HOP_HOOK_PROTOCOLS];
+	DECLARE_BITMAP(examined, HOP_HOOK_PROTOCOLS);
+	u8 tcp;
 	u8 dsfield;
 	bool all;
 	const u32 *output_flows;
@@ -111,10 +112,12 @@ static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
 static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
 						    const struct sk_buff *skb, u8 pf)
 {
-	const u8 when = READ_ONCE(hooks->examined[hop_hook_first_header(skb, pf)]);
+	const u8 first = hop_hook_first_header(skb, pf), when = READ_ONCE(hooks->tcp);
 
-	if (when & HOP_HOOK_ALWAYS)
+	if (test_bit(first, hooks->examined))
 		return true;
+	if (first != IPPROTO_TCP)
+		return false;
 	if (when & HOP_HOOK_WITH_FLOWS &&
 	    (READ_ONCE(*hooks->flows) || hop_hook_is_marked(hooks, skb, pf)))
 		return true;
@@ -330,50 +333,33 @@ static const struct nf_hook_ops hop_hook_input_ops[HOP_HOOK_FAMILIES] = {
 static const struct nf_hook_ops hop_hook_output_ops[HOP_HOOK_FAMILIES] =
 	HOP_HOOKS(hop_hook_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT);
 
-static u8 hop_hook_when_examined(const struct hop_hook_request *request, u8 protocol)
-{
-	if (request->all || protocol == request->protocol || hop_shim_may_follow(protocol) ||
-	    (request->other && protocol == request->other))
-		return HOP_HOOK_ALWAYS;
-	if (protocol != IPPROTO_TCP)
-		return 0;
-	return (request->segments ? HOP_HOOK_WITH_FLOWS : 0) |
-	       (request->options ? HOP_HOOK_OPTIONS : 0);
-}
-
-/* A packet that one carrier always wants is passed to all carriers. */
-static u8 hop_hook_when_any(const struct hop_hooks *hooks, u8 protocol)
-{
-	unsigned int i;
-	u8 sum = 0, when;
-
-	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
-		if (!hooks->carriers[i])
-			continue;
-		when = hop_hook_when_examined(&hooks->requests[i], protocol);
-		if (when == HOP_HOOK_ALWAYS)
-			return when;
-		sum |= when;
-	}
-	return sum;
-}
-
 /* Combine the requests of all carriers of the namespace. */
 static void hop_hook_sum_requests(struct hop_hooks *hooks)
 {
-	u8 dsfield = HOP_HOOK_ECN_BITS;
-	unsigned int i;
+	DECLARE_BITMAP(examined, HOP_HOOK_PROTOCOLS) = {};
+	u8 dsfield = HOP_HOOK_ECN_BITS, tcp = 0;
+	const struct hop_hook_request *r;
 	bool all = false;
+	unsigned int i;
 
-	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
-		WRITE_ONCE(hooks->examined[i], hop_hook_when_any(hooks, i));
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		if (!hooks->carriers[i])
 			continue;
-		all |= hooks->requests[i].all;
-		if (hooks->requests[i].marked)
-			dsfield = hooks->requests[i].dscp << 2;
+		r = &hooks->requests[i];
+		__set_bit(r->protocol, examined);
+		if (r->other)
+			__set_bit(r->other, examined);
+		tcp |= r->segments ? HOP_HOOK_WITH_FLOWS : 0;
+		tcp |= r->options ? HOP_HOOK_OPTIONS : 0;
+		all |= r->all;
+		if (r->marked)
+			dsfield = r->dscp << 2;
 	}
+	/* Packets arrive meanwhile: no bit that stays is 0 for a moment. */
+	for (i = 0; i < HOP_HOOK_PROTOCOLS; i++)
+		assign_bit(i, hooks->examined,
+			   all || hop_shim_may_follow(i) || test_bit(i, examined));
+	WRITE_ONCE(hooks->tcp, tcp);
 	WRITE_ONCE(hooks->dsfield, dsfield);
 	WRITE_ONCE(hooks->all, all);
 	WRITE_ONCE(hooks->output_flows, all ? &hop_hook_never_0 : hooks->flows);

@@ -39,7 +39,7 @@
  * XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs
  * XCP_COUNT_IN_HANDSHAKE: packets received with the option by which carriers negotiate
  * XCP_COUNT_OUT_HANDSHAKE: packets sent with it
- * XCP_COUNT_OUT_TRY: copies of ACKs with a header, which show if the path passes headers
+ * XCP_COUNT_OUT_TRY: copies of packets with a header, which show if the path passes headers
  * XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
  * XCP_COUNT_OUT_HIDDEN: packets without a header because a filter would miss what is below it

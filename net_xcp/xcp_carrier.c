@@ -133,11 +133,6 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 	h->delta = cpu_to_be32(offer->delta_bytes_ps);
 }
 
-bool nxcp_is_question(const struct xcp_hdr *h)
-{
-	return xcp_format(h) != XCP_FORMAT_MINIMAL && !h->rtt;
-}
-
 bool nxcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)
 {
 	return outer->version_format == inner->version_format &&

@@ -143,16 +143,6 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 		      const struct xcp_offer *offer, s32 reverse_bytes_ps);
 
 /**
- * nxcp_is_question() - does a header ask if the path passes it?
- * @h: a header on a pure ACK, validated by xcp_check()
- *
- * All other headers on pure ACKs are Minimal: they carry feedback.
- *
- * Return: true if the header has no RTT.
- */
-bool nxcp_is_question(const struct xcp_hdr *h);
-
-/**
  * nxcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)
  * @outer: the header in front of the tunnel's packet
  * @inner: the header in front of TCP

@@ -277,22 +277,6 @@ static void copy_test(struct kunit *test)
 	}
 }
 
-static void question_test(struct kunit *test)
-{
-	static const struct xcp_offer unknown;
-	const struct xcp_offer known = { .rtt_us = 1, .throughput_bytes_ps = 1 };
-	struct xcp_hdr h;
-
-	nxcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &unknown, 0);
-	KUNIT_EXPECT_TRUE(test, nxcp_is_question(&h));
-	nxcp_write_offer(&h, 6, XCP_FORMAT_STANDARD, &unknown, 0);
-	KUNIT_EXPECT_TRUE(test, nxcp_is_question(&h));
-	nxcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &known, 0);
-	KUNIT_EXPECT_FALSE(test, nxcp_is_question(&h));
-	nxcp_write_minimal(&h, 6, 0);
-	KUNIT_EXPECT_FALSE(test, nxcp_is_question(&h));
-}
-
 static struct kunit_case nxcp_carrier_cases[] = {
 	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(pending_test),
@@ -303,7 +287,6 @@ static struct kunit_case nxcp_carrier_cases[] = {
 	KUNIT_CASE(window_test),
 	KUNIT_CASE(write_test),
 	KUNIT_CASE(copy_test),
-	KUNIT_CASE(question_test),
 	{}
 };
 

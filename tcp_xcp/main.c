@@ -266,16 +266,6 @@ static bool txcp_is_limited(const struct sock *sk, const struct rate_sample *rs)
 	       tcp_sk(sk)->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
-/* If the path drops our headers, XCP cannot resume: Reno stays for the rest of the connection. */
-static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock *xs)
-{
-	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
-
-	if (nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED)
-		return XCP_LOSS_RENO;
-	return READ_ONCE(xn->knobs.loss);
-}
-
 /* From now on an undo of the loss restores nothing: feedback has changed the window since. */
 static void txcp_resume_xcp(const struct sock *sk, struct txcp_sock *xs)
 {
@@ -285,8 +275,9 @@ static void txcp_resume_xcp(const struct sock *sk, struct txcp_sock *xs)
 
 static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
+	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
-	enum txcp_loss loss = txcp_loss_of(sk, xs);
+	enum txcp_loss loss = READ_ONCE(xn->knobs.loss);
 	u32 mss_bytes = hop_cc_mss_bytes(sk);
 
 	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
@@ -294,16 +285,6 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)txcp_reno_pkts(sk) * mss_bytes,
 				mss_bytes))
 		txcp_resume_xcp(sk, xs);
-}
-
-/*
- * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
- * the carrier removes its entry and sends no headers any more. A recovery is left to end first.
- */
-static bool txcp_is_cut_off(const struct sock *sk, const struct txcp_sock *xs)
-{
-	return nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED &&
-	       inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 }
 
 /* Reno goes on from XCP's window, which slow start would double. */
@@ -314,15 +295,47 @@ static void txcp_give_up_unlost(struct sock *sk)
 	txcp_give_up(sk);
 }
 
+/*
+ * The first round trip of data has shown no header that passes the path. Reno goes on, as with a new
+ * connection, while the carrier tries further headers.
+ */
+static void txcp_wait(struct sock *sk, const struct txcp_sock *xs)
+{
+	txcp_release(sk);
+	if (!xs->v.reno)
+		hop_stack_set_cwnd(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
+	hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
+}
+
+/*
+ * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
+ * the carrier removes its entry and sends no headers any more: HOP_PEER_UNSUPPORTED. A recovery is
+ * left to end first.
+ *
+ * Return: true if the connection goes on without XCP.
+ */
+static bool txcp_ends(struct sock *sk, const struct txcp_sock *xs)
+{
+	const enum hop_peer peer = nxcp_flow_peer(xs->flow);
+
+	if (peer == HOP_PEER_SUPPORTED || inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder)
+		return false;
+	if (peer == HOP_PEER_UNKNOWN)
+		txcp_wait(sk, xs);
+	else if (xs->v.reno)
+		txcp_give_up(sk);
+	else
+		txcp_give_up_unlost(sk);
+	return true;
+}
+
 static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
 {
 	const bool reno = xs->v.reno;
 
 	xs->speed = hop_sock_speed(sk);
-	if (reno)
+	if (!txcp_ends(sk, xs) && reno)
 		txcp_end_reno_round(sk, xs);
-	else if (txcp_is_cut_off(sk, xs))
-		txcp_give_up_unlost(sk);
 	txcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
 	txcp_end_asking(&xs->v, xs->v.received);
 	xs->v.received = false;

@@ -82,16 +82,17 @@ static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int byt
  * A copy with an offer asks if the path passes headers: the next ACK has a Minimal header. The peer
  * sends all other headers only after one of this end has arrived.
  */
-static void nxcp_note_way(const struct nxcp_arrival *a, struct hop_flow *flow,
-			  unsigned int payload_bytes)
+static void nxcp_note_way(const struct nxcp_arrival *a, struct hop_flow *flow)
 {
 	if (!a->copy || xcp_format(&a->h) == XCP_FORMAT_MINIMAL) {
 		hop_carrier_note_passed(flow);
 		return;
 	}
 	set_bit(HOP_FLOW_SHOWS, &flow->flags);
-	/* The packet behind the copy of data causes an ACK. */
-	if (!payload_bytes)
+	/* An offer is in a copy of data's headers, and the data behind it causes an ACK. */
+	if (a->h.rtt)
+		hop_input_ack_now(&a->key, 0);
+	else
 		hop_input_answer_now(&a->key);
 }
 
@@ -111,7 +112,7 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 	}
 	hop_flow_settle(flow);
 	hop_flow_event(flow, HOP_EVENT_RECEIVED);
-	nxcp_note_way(a, flow, data.bytes);
+	nxcp_note_way(a, flow);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);

@@ -121,18 +121,26 @@ static bool nxcp_insert_header(const struct nxcp_net *xn, struct sk_buff *skb,
 	return true;
 }
 
-/* The copy leaves in front of the packet, so that its answer arrives in front of the packet's ACK. */
+/*
+ * The copy leaves in front of the packet, so that its answer arrives in front of the packet's ACK. It
+ * has no data, so that the path carries the data once: it offers what a flow of its size would.
+ */
 static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 			   const struct hop_segment *seg, struct hop_flow *flow,
 			   const struct xcp_offer *offer)
 {
-	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
+	struct sk_buff *copy = hop_shim_copy_headers(skb, &seg->place);
+	struct xcp_offer scaled;
 
 	if (!copy) {
 		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return;
 	}
-	skb_set_owner_w(copy, skb->sk);
+	if (offer) {
+		scaled = nxcp_scale_offer(offer, skb->len, copy->len + XCP_HDR_BYTES,
+					  max_t(u16, 1, skb_shinfo(skb)->gso_segs));
+		offer = &scaled;
+	}
 	if (!nxcp_insert_header(xn, copy, seg, flow, offer, XCP_FLAG_TRY)) {
 		kfree_skb(copy);
 		return;

@@ -143,6 +143,21 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 		      const struct xcp_offer *offer, s32 reverse_bytes_ps);
 
 /**
+ * nxcp_scale_offer() - compute the offer of a copy without the data
+ * @offer: offer of each packet
+ * @bytes: all packets as one GSO packet, with the headers, bytes
+ * @copy_bytes: the copy, bytes
+ * @pkts: number of packets
+ *
+ * A router's feedback is in proportion to a packet's bytes over its Throughput, and at most what the
+ * packet asks for.
+ *
+ * Return: the offer.
+ */
+struct xcp_offer nxcp_scale_offer(const struct xcp_offer *offer, u32 bytes, u32 copy_bytes,
+				  u32 pkts);
+
+/**
  * nxcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)
  * @outer: the header in front of the tunnel's packet
  * @inner: the header in front of TCP

@@ -41,11 +41,14 @@ struct txcp_sock {
 	u32 ack_us;		/* time of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
+	u32 plain_seq;		/* data before it was sent without a header */
 	struct hop_speed speed;	/* of the socket's device; read once a round trip */
-	bool small;		/* the window in the last offer is small */
-	bool reported;		/* a packet was sent with a small window in its header */
-	bool delayed;		/* txcp_is_delayed() at the last update of cwnd */
-	bool paces;		/* xcp has switched pacing on */
+	bool small : 1;	/* the window in the last offer is small */
+	bool reported : 1;	/* a packet was sent with a small window in its header */
+	bool delayed : 1;	/* txcp_is_delayed() at the last update of cwnd */
+	bool paces : 1;	/* xcp has switched pacing on */
+	bool tried : 1;	/* a header has passed the path */
+	bool lost_plain : 1;/* the data that was lost last had no header */
 };
 
 struct txcp_knobs {
@@ -223,6 +226,8 @@ static void txcp_init(struct sock *sk)
 	xs->round_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
+	xs->plain_seq = tp->snd_nxt;
+	xs->tried = nxcp_flow_peer(xs->flow) == HOP_PEER_SUPPORTED;
 	xs->speed = hop_sock_speed(sk);
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	xs->paces = hop_stack_start_pacing(sk);
@@ -277,7 +282,8 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
 	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
-	enum txcp_loss loss = READ_ONCE(xn->knobs.loss);
+	/* What happens to data without a header says nothing of a path that takes headers. */
+	enum txcp_loss loss = xs->lost_plain ? XCP_LOSS_ROUND : READ_ONCE(xn->knobs.loss);
 	u32 mss_bytes = hop_cc_mss_bytes(sk);
 
 	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
@@ -367,6 +373,9 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
 	xs->v.received = true;
+	if (!xs->tried)
+		xs->plain_seq = tcp_sk(sk)->snd_nxt;
+	xs->tried = true;
 	txcp_count_asked(sk, xs);
 	if (txcp_is_excess(&xs->v, feedback_bytes_ps))
 		nxcp_flow_count_excess(xs->flow);
@@ -445,6 +454,7 @@ static void txcp_lost(struct sock *sk, u8 new_state)
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
+	xs->lost_plain = !xs->tried || before(tcp_sk(sk)->snd_una, xs->plain_seq);
 	txcp_begin_reno(&xs->v, new_state > TCP_CA_CWR, tcp_min_rtt(tcp_sk(sk)));
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
 }

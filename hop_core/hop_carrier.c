@@ -104,12 +104,7 @@ EXPORT_SYMBOL_GPL(hop_carrier_changed);
 
 bool hop_carrier_avoids(const struct hop_flow_key *key)
 {
-	struct hop_carrier_net *cn = hop_carrier_of(key);
-	const bool avoids = hop_recent_has(&cn->unsupported, &key->peer);
-
-	if (avoids)
-		hop_carrier_count(cn, cn->kind->avoided);
-	return avoids;
+	return hop_recent_has(&hop_carrier_of(key)->unsupported, &key->peer);
 }
 EXPORT_SYMBOL_GPL(hop_carrier_avoids);
 

@@ -278,6 +278,15 @@ static enum hop_peer hop_negotiate_give_up(struct hop_flow *flow, bool tries)
 	return hop_peer_at(hop_flow_event(flow, tries ? HOP_EVENT_TIMEOUTS : HOP_EVENT_UNANSWERED));
 }
 
+static bool hop_negotiate_avoids(const struct hop_flow_key *key)
+{
+	const bool avoids = hop_carrier_avoids(key);
+
+	if (avoids)
+		hop_carrier_count_at(key, key->kind->carrier->avoided);
+	return avoids;
+}
+
 /* Return: the state of the peer; @asks: set to true if the next ACK asks. */
 static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
 					     struct hop_flow *flow, const struct sock *sk,
@@ -292,7 +301,7 @@ static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
 		return hop_peer_at(stage);
 	if (tries && !test_and_set_bit(HOP_FLOW_TRIED, &flow->flags))
 		flow->late.asks = 0;
-	if (!flow->late.asks && hop_carrier_avoids(&flow->key))
+	if (!flow->late.asks && hop_negotiate_avoids(&flow->key))
 		return HOP_PEER_UNSUPPORTED;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
@@ -321,7 +330,7 @@ enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock 
 	rcu_read_lock();
 	/* At the end of a handshake without a flow, this end's SYN did not ask, or the peer's. */
 	flow = hop_flow_find(&key);
-	if (!flow && starts && hop_output_is_late(sk) && !hop_carrier_avoids(&key))
+	if (!flow && starts && hop_output_is_late(sk) && !hop_negotiate_avoids(&key))
 		flow = hop_flow_add(&key, false);
 	if (flow)
 		peer = hop_negotiate_take_turn(hs, flow, sk, &asks);

@@ -22,7 +22,8 @@ static void nxcp_flow_start(void *state)
 static bool nxcp_may_start(const struct hop_flow *flow, const struct sock *sk)
 {
 	return hop_flow_stage(flow) == HOP_STAGE_SUPPORTED &&
-	       (!tcp_sk(sk)->data_segs_out || hop_carrier_passes(flow));
+	       (hop_carrier_passes(flow) ||
+		!(tcp_sk(sk)->data_segs_out || hop_carrier_avoids(&flow->key)));
 }
 
 /* A flow has one user: on a switch, the old congestion control closes before the new one opens. */

@@ -216,10 +216,12 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 	const struct tcphdr *th;
 
 	a->flow = NULL;
-	a->copy = !fault && a->h.flags & XCP_FLAG_TRY;
+	a->copy = false;
 	if (fault)
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
+		/* The header in front of a tunnel's packet has the same flags, and is only removed. */
+		a->copy = a->h.flags & XCP_FLAG_TRY;
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
 		nxcp_find_flow(skb, th, a);
 		if (th->rst || th->syn)

@@ -129,6 +129,7 @@ static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 			   const struct hop_segment *seg, struct hop_flow *flow,
 			   const struct xcp_offer *offer)
 {
+	const unsigned int pkts = max_t(u16, 1, skb_shinfo(skb)->gso_segs);
 	struct sk_buff *copy = hop_shim_copy_headers(skb, &seg->place);
 	struct xcp_offer scaled;
 
@@ -137,15 +138,14 @@ static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 		return;
 	}
 	if (offer) {
-		scaled = nxcp_scale_offer(offer, skb->len, copy->len + XCP_HDR_BYTES,
-					  max_t(u16, 1, skb_shinfo(skb)->gso_segs));
+		scaled = nxcp_scale_offer(offer, skb->len, copy->len + XCP_HDR_BYTES, pkts);
 		offer = &scaled;
 	}
 	if (!nxcp_insert_header(xn, copy, seg, flow, offer, XCP_FLAG_TRY)) {
 		kfree_skb(copy);
 		return;
 	}
-	nxcp_count(xn, XCP_COUNT_OUT_TRY);
+	nxcp_count_add(xn, offer ? XCP_COUNT_OUT_TRY : XCP_COUNT_OUT_ACK, pkts);
 	if (nxcp_output_end(xn, copy, seg->state) == NF_ACCEPT)
 		hop_hook_pass_on(copy, seg->state);
 }
@@ -188,14 +188,20 @@ static void nxcp_output_data(struct nxcp_net *xn, struct sk_buff *skb,
 
 /*
  * Conntrack, which takes a header for another protocol, may drop plain packets behind those with a
- * header as invalid: from the first header on, all ACKs have one, the FIN too.
+ * header as invalid: so a FIN, or an ACK that opens the window, has one, too. Only one: if the path
+ * has begun to drop them, the peer sends plain data again, whose ACKs must arrive.
  */
-static bool nxcp_needs_header(const struct hop_flow *flow)
+static bool nxcp_needs_header(struct hop_flow *flow)
 {
-	const struct xcp_flow *xf = (const struct xcp_flow *)flow->state;
+	struct xcp_flow *xf = hop_flow_state(flow);
 
-	return nxcp_has_pending(&xf->vars) || (test_bit(HOP_FLOW_PASSED, &flow->flags) &&
-					       hop_flow_stage(flow) == HOP_STAGE_SUPPORTED);
+	if (nxcp_has_pending(&xf->vars))
+		return true;
+	if (!test_bit(HOP_FLOW_PASSED, &flow->flags) || READ_ONCE(xf->vars.unasked) ||
+	    hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
+		return false;
+	WRITE_ONCE(xf->vars.unasked, true);
+	return true;
 }
 
 /*

@@ -53,6 +53,7 @@ static void nxcp_add_feedback(struct nxcp_vars *v, s32 reverse_bytes_ps)
 void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes, u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
+	v->unasked = false;
 	nxcp_add_feedback(v, xcp_reverse(h));
 	if (!xcp_rtt_us(h))
 		return;

@@ -41,6 +41,7 @@
  * @segment_bytes: longest payload received from the peer, bytes
  * @asked: a header carried a demand since the last nxcp_take_asked()
  * @needs_room: since the last answer, data was sent that had no room for one
+ * @unasked: since the peer's last header, one was sent without pending feedback
  */
 struct nxcp_vars {
 	s64 unreturned_bytes_ps;
@@ -52,6 +53,7 @@ struct nxcp_vars {
 	u32 segment_bytes;
 	bool asked;
 	bool needs_room;
+	bool unasked;
 };
 
 /**

@@ -113,8 +113,6 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
  * hop_carrier_avoids() - is the peer of a connection cached as one without support?
  * @key: the connection's key
  *
- * Counts the connection if it is.
- *
  * Context: any.
  * Return: true if the connection does without the carrier.
  */

@@ -68,7 +68,10 @@ static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, st
 	ctag_flow_reported(cn, flow, form, &t);
 }
 
-/* A peer that sends tags has received our SYN-ACK with the option, even if we repeated it without. */
+/*
+ * A peer that sends tags has received our SYN-ACK with the option, even if it was sent again
+ * without.
+ */
 static void ctag_receive_tag(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
 			     const struct ctag_segment *seg, const struct ctag_arrival *a)
 {

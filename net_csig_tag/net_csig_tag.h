@@ -54,7 +54,7 @@ enum ctag_level {
  * CTAG_IN_RECEIVED: tags passed to a flow
  * CTAG_IN_NO_FLOW: tags of TCP packets that belong to no known flow
  * CTAG_IN_TYPE: tags of an undefined type
- * CTAG_IN_HANDSHAKE: options of handshakes, and questions of established connections
+ * CTAG_IN_HANDSHAKE: packets received with the option by which carriers negotiate
  * CTAG_IN_VALUE: reflections received with a value
  * CTAG_IN_EMPTY: reflections received that report that no tag arrived
  * CTAG_IN_UNASKED: reflections received by a flow that has sent no tag
@@ -84,7 +84,8 @@ enum ctag_level {
  * CTAG_SUPPORTED: connections whose peer supports CSIG
  * CTAG_UNSUPPORTED: connections whose peer turned out not to support CSIG
  * CTAG_STRIPPED: number of times that a flow stopped to send tags because none passed the path
- * CTAG_AVOIDED: handshakes without an option because the peer is cached as one without support
+ * CTAG_AVOIDED: connections that do not ask by ACKs because the peer is cached as one without
+ *	support
  */
 #define CTAG_COUNT_LIST(count)						\
 	count(CTAG_IN_TAG, "in_tag")					\

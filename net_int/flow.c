@@ -116,6 +116,7 @@ static struct hop_flow *nint_find_open(struct sock *sk)
 
 enum hop_peer nint_flow_negotiate(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	return hop_negotiate_ask(&nint_handshake_ops, sk, READ_ONCE(nint_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nint_flow_negotiate);

@@ -125,6 +125,7 @@ EXPORT_SYMBOL_GPL(nxcp_flow_open);
 
 enum hop_peer nxcp_flow_ask(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	return hop_negotiate_ask(&nxcp_handshake_ops, sk, READ_ONCE(nxcp_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_ask);

@@ -7,10 +7,10 @@
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only if the segment is within the windows of a connection that has negotiated
- * XCP. The copy of a packet by which the peer tries a header ends here. See nxcp_input_strip() for what
- * is dropped. Tunnels and IPsec have their own sysctls. All other packets are left unchanged to the
- * stack. The filters behind this hook see TCP; for filters before it, see hop_filter_misses_input()
- * and hop_input_show().
+ * XCP. The copy of a packet by which the peer tries a header ends here. nxcp_input_strip() says which
+ * packets are dropped. Tunnels and IPsec have their own sysctls. All other packets are left
+ * unchanged to the stack. The filters behind this hook see TCP; for filters before it, see
+ * hop_filter_misses_input() and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
@@ -82,7 +82,7 @@ static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int byt
  * A copy with an offer asks if the path passes headers: the next ACK has a Minimal header. The peer
  * sends all other headers only after one of this end has arrived.
  */
-static void nxcp_note_way(const struct nxcp_arrival *a, struct hop_flow *flow)
+static void nxcp_note_path(const struct nxcp_arrival *a, struct hop_flow *flow)
 {
 	if (!a->copy || xcp_format(&a->h) == XCP_FORMAT_MINIMAL) {
 		hop_carrier_note_passed(flow);
@@ -112,7 +112,7 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 	}
 	hop_flow_settle(flow);
 	hop_flow_event(flow, HOP_EVENT_RECEIVED);
-	nxcp_note_way(a, flow);
+	nxcp_note_path(a, flow);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
@@ -235,8 +235,8 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 }
 
 /*
- * Does the segment belong to no connection of this host? Where NAT translates TCP only, it may be one
- * of a connection that exists elsewhere, which a reset would end.
+ * Does the segment belong to no connection of this host? Where NAT translates TCP only, it may be
+ * one of a connection that exists elsewhere, which a reset would end.
  */
 static bool nxcp_is_strange(const struct nxcp_arrival *a)
 {
@@ -252,8 +252,8 @@ static bool nxcp_is_strange(const struct nxcp_arrival *a)
 
 /*
  * Remove the header at @place, unless @why, the result of nxcp_input_check(), says that it must
- * stay. Three kinds of segments with a header are dropped, see nxcp_is_dropped(): a SYN and a reset,
- * since TCP sends them without a header; and one that belongs to no connection.
+ * stay. Three kinds of segments with a header are dropped, see nxcp_is_dropped(): a SYN and a
+ * reset, since TCP sends them without a header; and one that belongs to no connection.
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
  */

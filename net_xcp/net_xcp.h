@@ -51,8 +51,8 @@
  * XCP_COUNT_ICMP_SHORT: ICMP errors whose quote is too short, or has no XCP header
  * XCP_COUNT_SUPPORTED: connections whose peer supports XCP
  * XCP_COUNT_UNSUPPORTED: connections whose peer turned out not to support XCP
- * XCP_COUNT_AVOIDED: connections that neither ask by ACKs nor try headers because the peer is cached
- *	as one without support
+ * XCP_COUNT_AVOIDED: connections that neither ask by ACKs nor try headers because the peer is
+ *	cached as one without support
  * XCP_COUNT_TUNNEL_OUT: copies of the header added to packets that enter a tunnel
  * XCP_COUNT_TUNNEL_NO_ROOM: packets without a copy because it would exceed the MTU
  * XCP_COUNT_TUNNEL_GSO: GSO packets that entered a tunnel or IPsec without a header in front

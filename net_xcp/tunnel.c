@@ -8,8 +8,7 @@
  *	[TCP]		[TCP]		own header
  *
  * A far end without net_xcp answers that it does not know the protocol: it is cached and gets no
- * more copies. A connection that negotiated XCP through the tunnel has lost a SYN by then. Only an
- * answer that quotes a copy counts: see xcp_sent.h.
+ * more copies. Only an answer that quotes a copy counts: see xcp_sent.h.
  */
 #include <net/dst.h>
 #include <net/gre.h>
@@ -232,6 +231,5 @@ void nxcp_tunnel_refused(struct nxcp_net *xn, const struct sk_buff *skb, unsigne
 	}
 	nxcp_count(xn, XCP_COUNT_TUNNEL_REFUSED);
 	nxcp_copy_peer(skb, &peer);
-	hop_recent_add(&xn->unsupported_tunnels, &peer,
-				 READ_ONCE(xn->carrier.unsupported_s));
+	hop_recent_add(&xn->unsupported_tunnels, &peer, READ_ONCE(xn->carrier.unsupported_s));
 }

@@ -30,7 +30,8 @@ LUA = f"{TOP}/tools/wireshark/hopcc.lua"
 # Fields of tshark, and how scapy's layers say the same.
 TAG = ("type", "value", "locator", "reserved")
 XCP = ("version", "format", "protocol", "length", "flags", "rtt", "throughput", "delta", "reverse")
-INT = ("next", "words", "type", "flags", "nhop", "path_id", "queues", "slots", "port_id", "slowest")
+INT = ("next", "words", "type", "flags", "nhop", "path_id", "slots", "port_id")
+OPTION = ("asks", "answers", "cookie")
 MESSAGE = ("id", "cookie", "seq", "t_ns", "window", "kind", "flows", "tag")
 IFA = ("version", "gns", "next", "flags", "max_words")
 IFA_METADATA = ("request", "action", "hop_limit", "words", "stack")
@@ -41,7 +42,7 @@ TERMS = ("window_max", "eta", "max_stage")
 RECORD = ("speed", "timestamp", "tx", "qlen")
 FIELDS = ["frame.protocols", "_ws.col.Protocol", "tcp.dstport",
           *(f"hopcc.csig.{name}" for name in (*TAG, "ethertype", "form")),
-          *(f"hopcc.csig_option.{name}" for name in (*TAG, "length")),
+          *(f"hopcc.csig_option.{name}" for name in (*TAG, "length")), *(f"hopcc.option.{name}" for name in OPTION),
           *(f"hopcc.xcp.{name}" for name in (*XCP, "rtt_us", "flags.e2e_limited")),
           *(f"hopcc.ifa.{name}" for name in (*IFA, *IFA_METADATA)), *(f"hopcc.intmd.{name}" for name in INT_MD),
           *dict.fromkeys(f"hopcc.int.{name}" for name in (*INT, *MESSAGE, *TERMS)),
@@ -121,7 +122,7 @@ def of_scapy(packet):
         take("hopcc.int", header, INT)
         take_records(got, header.records[:header.nhop])
     for header in (layer for layer in headers if isinstance(layer, hopcc.Int)):
-        take("hopcc.int", header, ("cookie",) if header.type == 1 else ("id", "cookie_low"))
+        take("hopcc.int", header, ("id", "cookie_low"))
     for option in hopcc.options(packet[TCP]):
         take_option(got, option, take)
     return got
@@ -134,6 +135,9 @@ def take_records(got, records):
 
 
 def take_option(got, option, take):
+    if isinstance(option, hopcc.HopOption):
+        take("hopcc.option", option, OPTION)
+        return
     if isinstance(option, hopcc.IntOption):
         got["hopcc.int.option_id"].append(option.id)
         got["hopcc.int.option_index"].append(option.index)
@@ -167,6 +171,11 @@ def known(rows):
               len(hops) >= 12 and all(row["hopcc.int.path_id"][0] in PATHS and
                                       set(row["hopcc.int.record.speed"]) <= {SPEED} for row in hops),
               str([(row["hopcc.int.path_id"], row["hopcc.int.record.speed"]) for row in hops]))
+    negotiated = [[rows[f"option-{name}-{what}"][f"hopcc.option.{field}"] for field in OPTION]
+                  for what in ("asks", "answers") for name in ("int", "csig", "xcp")]
+    tap.claim("negotiation: one carrier asks or answers, INT has a cookie",
+              [one[:2] for one in negotiated] == [[[bit], [0]] for bit in (1, 2, 4)] + [[[0], [bit]] for bit in (1, 2, 4)] and
+              [one[2] != [0] for one in negotiated] == [True, False, False] * 2, str(negotiated))
     tap.claim("RTTs of XCP: 2 ms in Standard, 2000 us in our format",
               [rows[name]["hopcc.xcp.rtt_us"] for name in ("xcp-1", "xcp-3")] == [[2000], [2000]])
     tap.claim("EtherType behind the tag", rows["csig-compact"]["hopcc.csig.ethertype"] == [0x800] and
@@ -192,7 +201,9 @@ def filters(path, names):
             ("hopcc.csig.locator == 7", {"csig-compact", "vlan-csig-compact"}),
             ("hopcc.int.kind == 2 and hopcc.int.type == 3", {"int-probe-ratio"}),
             ("hopcc.csig_option and not hopcc.csig_option.locator",
-             {"csig-option-4", "csig-option-5", "ipv6-csig-option-4"})):
+             {"csig-option-4"}),
+            ("hopcc.option.asks.csig == 1", {"option-csig-asks", "ipv6-option-csig-asks"}),
+            ("hopcc.option.answers.xcp == 1", {"option-xcp-answers", "ipv6-option-xcp-answers"})):
         got = {names[int(n) - 1] for n in tshark(path, "-Y", expression, "-T", "fields", "-e", "frame.number").split()}
         tap.claim(f"filter {expression}", got == want, str(got))
 
@@ -202,18 +213,20 @@ def other_numbers(folder, packets):
     path = f"{folder}/numbers.pcap"
     xcp = bytearray(packets["xcp-3"])
     xcp[23] = 252
-    write_capture(path, [packets["csig-compact"].replace(b"\x88\xb5", b"\x12\x34", 1), bytes(xcp)])
-    out = tshark(path, "-o", f"hopcc.csig.compact:{0x1234}", "-o", "hopcc.xcp.protocol:252", "-T", "fields",
-                 "-e", "frame.protocols")
-    tap.claim("TPID and protocol number are preferences",
-              [("hopcc.csig_compact:ip:tcp" in line, "hopcc.xcp:tcp" in line) for line in out.splitlines()] ==
-              [(True, False), (False, True)], out)
+    write_capture(path, [packets["csig-compact"].replace(b"\x88\xb5", b"\x12\x34", 1), bytes(xcp),
+                         packets["option-xcp-asks"].replace(b"\xfe\x10HO", b"\xfe\x10OH", 1)])
+    out = tshark(path, "-o", f"hopcc.csig.compact:{0x1234}", "-o", "hopcc.xcp.protocol:252",
+                 "-o", f"hopcc.option.exid:{0x4f48}", "-T", "fields", "-e", "frame.protocols",
+                 "-e", "hopcc.option.asks")
+    tap.claim("TPID, protocol number and ExID are preferences",
+              [("hopcc.csig_compact:ip:tcp" in line, "hopcc.xcp:tcp" in line, "0x04" in line)
+               for line in out.splitlines()] == [(True, False, False), (False, True, False), (False, False, True)], out)
 
 
 def cut_short(folder, packets):
     """No length of a frame is an error of the scripts."""
     path = f"{folder}/short.pcap"
-    names = ("int-handshake", "int-probe-records", "int-option", "csig-expanded", "csig-option-10", "xcp-3",
+    names = ("option-int-asks", "int-probe-records", "int-option", "csig-expanded", "csig-option-10", "xcp-3",
              "ifa-int-probe-records", "intmd-int-probe-records")
     write_capture(path, [packets[name][:n] for name in names for n in range(14, len(packets[name]))])
     out = tshark(path, "-T", "fields", "-e", "frame.number", "-e", "_ws.lua.text", "-e", "_ws.lua.error")
@@ -262,7 +275,7 @@ def main():
         others(path, rows, names)
         hidden = [n for n, row in zip(names, dissected(path, ["tcp.dstport"], lua=False)) if not row["tcp.dstport"]]
         tap.claim("without the dissectors TCP is hidden below each header and tag", sorted(hidden) == sorted(
-            n for n in names if re.search(r"xcp|ifa|int-data|int-handshake|csig-(compact|expanded)", n)), str(hidden))
+            n for n in names if re.search(r"xcp-\d|ifa|int-data|csig-(compact|expanded)", n)), str(hidden))
         filters(path, names)
         other_numbers(folder, packets)
         cut_short(folder, packets)

@@ -21,8 +21,9 @@ from hosts import close, connect, sysctl
 
 ETH_P_ALL, SOL_PACKET, PACKET_OUTGOING = 3, 263, 4
 HOP, TCP, GRE, XCP, IFA, INT = 0, 6, 47, 63, 253, 254
-TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
-KINDS = ("records", "summary", "ratio", "window", "handshake")
+TYPES = {2: "data", 3: "probe", 4: "answer"}
+KINDS = ("records", "summary", "ratio", "window")
+CARRIERS = {1: "int", 2: "csig", 4: "xcp"}
 
 
 class Sniffer:
@@ -50,6 +51,9 @@ def options(tcp):
         if tcp[at] == 253:
             exid = struct.unpack_from("!H", tcp, at + 2)[0]
             found.append({0x4353: f"csig-option-{tcp[at + 1]}", 0x4849: "int-option"}[exid])
+        elif tcp[at] == 254:
+            found += [f"option-{CARRIERS[tcp[at + 4 + i]]}-{what}"
+                      for i, what in enumerate(("asks", "answers")) if tcp[at + 4 + i]]
         at += tcp[at + 1]
     return found
 
@@ -200,7 +204,7 @@ def record_formats(recorder):
             sysctl(end, "hopcc/int_unsupported_s", 0)
         talk("hpccpp", 6 if name == "ioam" else 4)
         recorder.collect()
-    # Answers and handshakes are those of record_int().
+    # Answers and options are those of record_int().
     recorder.frames = {name: frame for name, frame in recorder.frames.items() if "probe" in name}
 
 

@@ -87,8 +87,8 @@ table inet nat {
 }
 """
 
-# The host itself translates a service's address: its packets cannot be assigned to a connection, so
-# the header of the SYN-ACK is not removed, and both ends retransmit their handshake.
+# The host itself translates a service's address: its packets cannot be assigned to a connection,
+# which stays without a carrier.
 OWN_DNAT = """
 table inet nat {
 	chain output {

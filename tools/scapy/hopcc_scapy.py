@@ -10,7 +10,7 @@ CsigCompact, CsigExpanded       a tag, with the EtherType behind it
 Xcp                             the congestion header
 Int                             the telemetry header in front of TCP, with the two words behind it
 IntMessage, IntHeader, IntTerms a probe or an answer: TCP's payload
-CsigOption, IntOption           TCP options; as_option() makes a pair for TCP(options=[...])
+CsigOption, IntOption, HopOption  TCP options; as_option() makes a pair for TCP(options=[...])
 Ifa, IfaMetadata                IFA 2.0: in front of TCP's header, and behind it
 IntMd                           INT-MD 2.1 in front of a probe's message
 
@@ -18,7 +18,7 @@ The formats are those of include/hopcc/wire.
 """
 import struct
 
-from scapy.fields import BitEnumField, BitField, ByteEnumField, ByteField, ConditionalField, FieldLenField, \
+from scapy.fields import BitEnumField, BitField, ByteEnumField, ByteField, FieldLenField, FlagsField, \
     IntField, PacketListField, ShortEnumField, ShortField, SignedIntField, StrLenField, XByteField, XIntField, \
     XLongField, XShortEnumField, XShortField
 from scapy.layers.inet import GRE, IP, TCP, UDP, in4_chksum
@@ -29,9 +29,11 @@ from scapy.packet import Packet, bind_layers
 TPID_COMPACT, TPID_EXPANDED = 0x88b5, 0x88b6
 PROTOCOL_XCP, PROTOCOL_IFA, PROTOCOL_INT = 63, 253, 254
 OPTION, EXID_CSIG, EXID_INT = 253, 0x4353, 0x4849
+OPTION_HOP, EXID_HOP = 254, 0x484f
+CARRIERS = ["int", "csig", "xcp"]
 SIGNALS = {0: "min_abw", 1: "min_abw_c", 2: "max_pd"}
-TYPES = {1: "handshake", 2: "data", 3: "probe", 4: "answer"}
-KINDS = {0: "records", 1: "summary", 2: "ratio", 3: "window", 4: "handshake"}
+TYPES = {2: "data", 3: "probe", 4: "answer"}
+KINDS = {0: "records", 1: "summary", 2: "ratio", 3: "window"}
 SPEEDS = dict(enumerate(("unknown", "10M", "100M", "1G", "2.5G", "10G", "25G", "40G", "50G", "100G", "200G",
                          "400G", "800G", "1.6T", "5G", "reserved")))
 MAGIC = 0x68494e54
@@ -98,10 +100,9 @@ def slots_of(packet):
 
 # The common part. `words` None: from the records.
 HEADER = [ByteField("next", 6), ByteField("words", None), ByteEnumField("type", 2, TYPES),
-          XByteField("flags", 0), BitField("nhop", 0, 4), BitField("path_id", 0, 12), ShortField("queues", 0),
+          XByteField("flags", 0), BitField("nhop", 0, 4), BitField("path_id", 0, 12), ShortField("padding", 0),
           PacketListField("records", [], IntRecord, count_from=slots_of),
-          BitField("slots", None, 4), BitField("port_id", 0, 16), BitField("zero", 0, 8),
-          BitEnumField("slowest", 0, 4, SPEEDS)]
+          BitField("slots", None, 4), BitField("port_id", 0, 16), BitField("zero", 0, 12)]
 
 
 class IntHeader(Packet):
@@ -127,12 +128,9 @@ class IntHeader(Packet):
 
 
 class Int(Shim, IntHeader):
-    """The header in front of TCP: of a handshake or of data."""
+    """The header in front of TCP."""
     name = "INT"
-    fields_desc = HEADER + [
-        ConditionalField(XLongField("cookie", 0), lambda packet: packet.type == 1),
-        ConditionalField(IntField("id", 0), lambda packet: packet.type != 1),
-        ConditionalField(XIntField("cookie_low", 0), lambda packet: packet.type != 1)]
+    fields_desc = HEADER + [IntField("id", 0), XIntField("cookie_low", 0)]
 
     def post_build(self, pkt, pay):
         return self.completed(pkt) + self.with_sum(pay)
@@ -187,11 +185,10 @@ class IntMd(Packet):
 
 
 class CsigOption(Part):
-    """A TCP option from its kind on: data is empty, a zero byte (a question), or the data of a tag."""
+    """A TCP option from its kind on: data is empty, or the data of a tag."""
     name = "CSIG option"
     fields_desc = [ByteField("kind", OPTION), ByteField("length", 4), XShortEnumField("exid", EXID_CSIG, {}),
-                   PacketListField("tag", [], None, next_cls_cb=lambda packet, *_: packet.tag_class()),
-                   ConditionalField(ByteField("question", 0), lambda packet: packet.length == 5)]
+                   PacketListField("tag", [], None, next_cls_cb=lambda packet, *_: packet.tag_class())]
 
     def tag_class(self):
         return {6: CompactData, 10: ExpandedData}.get(self.length) if not self.tag else None
@@ -215,20 +212,30 @@ class IntOption(Part):
                    BitField("path_id", 0, 12), PacketListField("records", [], IntRecord, count_from=lambda _: 1)]
 
 
+class HopOption(Part):
+    """A TCP option from its kind on, by which all carriers negotiate."""
+    name = "hopcc option"
+    fields_desc = [ByteField("kind", OPTION_HOP), ByteField("length", 16), XShortEnumField("exid", EXID_HOP, {}),
+                   FlagsField("asks", 0, 8, CARRIERS), FlagsField("answers", 0, 8, CARRIERS), ShortField("zero", 0),
+                   XLongField("cookie", 0)]
+
+
+LAYERS = {(OPTION, EXID_CSIG): CsigOption, (OPTION, EXID_INT): IntOption, (OPTION_HOP, EXID_HOP): HopOption}
+
+
 def options(tcp):
     """Return the options of ours that a TCP header has, as packets."""
     found = []
     for kind, data in tcp.options:
-        layer = {EXID_CSIG: CsigOption, EXID_INT: IntOption}.get(int.from_bytes(data[:2], "big")) \
-            if kind == OPTION and isinstance(data, bytes) else None
+        layer = LAYERS.get((kind, int.from_bytes(data[:2], "big"))) if isinstance(data, bytes) else None
         if layer:
-            found.append(layer(bytes([OPTION, len(data) + 2]) + data))
+            found.append(layer(bytes([kind, len(data) + 2]) + data))
     return found
 
 
 def as_option(packet):
     """Return an option as TCP(options=[...]) wants it."""
-    return OPTION, bytes(packet)[2:]
+    return packet.kind, bytes(packet)[2:]
 
 
 for link, field in ((Ether, "type"), (Dot1Q, "type"), (Dot1AD, "type"), (CookedLinux, "proto")):

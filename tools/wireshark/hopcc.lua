@@ -1,14 +1,15 @@
 -- SPDX-License-Identifier: GPL-2.0
 -- Dissectors of Wireshark and tshark for the headers of hopcc: CSIG's tags, XCP's congestion header,
--- HPCC++'s telemetry (INT), its probes and answers, and the TCP options of CSIG and INT; also for IFA 2.0, and
--- for INT-MD 2.1 in front of a probe. Wireshark knows IOAM. TCP below the headers is dissected as TCP. `make install` puts this file where Wireshark looks for it; without:
+-- HPCC++'s telemetry (INT), its probes and answers, the TCP options of CSIG and INT, and the one by which all
+-- carriers negotiate; also for IFA 2.0, and for INT-MD 2.1 in front of a probe. Wireshark knows IOAM. TCP below
+-- the headers is dissected as TCP. `make install` puts this file where Wireshark looks for it; without:
 --
 --	tshark -X lua_script:tools/wireshark/hopcc.lua -r FILE -Y hopcc.csig.locator
 --
 -- The formats are those of include/hopcc/wire. Numbers that modules take as parameters are
 -- preferences of the protocols here.
 
-local TCP, EXPERIMENT = 6, 253
+local TCP, EXPERIMENT, NEGOTIATION = 6, 253, 254
 local CSIG_EXID, INT_EXID = 0x4353, 0x4849
 local INT_MAGIC = 0x68494e54
 local ethertypes = DissectorTable.get("ethertype")
@@ -33,10 +34,7 @@ local csig = Proto("hopcc.csig", "hopcc CSIG tag")
 local option = Proto("hopcc.csig_option", "hopcc CSIG option")
 local forms = { [1] = "compact", [2] = "expanded" }
 local signals = { [0] = "min(ABW)", [1] = "min(ABW/C)", [2] = "max(PD)" }
-local option_kinds = {
-	[4] = "no tag, or in the handshake: CSIG is supported", [5] = "is CSIG supported?",
-	[6] = "compact tag", [10] = "expanded tag",
-}
+local option_kinds = { [4] = "no tag", [6] = "compact tag", [10] = "expanded tag" }
 
 -- The fields of a tag, below the name of a protocol.
 local function tag_fields(name)
@@ -154,8 +152,8 @@ end
 -- INT -------------------------------------------------------------------------------------------------
 
 local int = Proto("hopcc.int", "hopcc INT")
-local types = { [1] = "handshake", [2] = "data", [3] = "probe", [4] = "answer" }
-local answers = { [0] = "records", [1] = "summary", [2] = "ratio", [3] = "window", [4] = "handshake" }
+local types = { [2] = "data", [3] = "probe", [4] = "answer" }
+local answers = { [0] = "records", [1] = "summary", [2] = "ratio", [3] = "window" }
 -- Code: rate in Mbit/s, and the unit of txBytes and queue length in bytes.
 local speeds = {
 	[1] = { 10, 1 }, [2] = { 100, 1 }, [3] = { 1000, 4 }, [4] = { 2500, 16 }, [5] = { 10000, 64 },
@@ -176,7 +174,6 @@ local int_field = {
 	flags_value = ProtoField.uint8("hopcc.int.flags.value", "Index or hops", base.DEC, nil, 0x3f),
 	hops = ProtoField.uint16("hopcc.int.nhop", "nHop", base.DEC, nil, 0xf000),
 	path = ProtoField.uint16("hopcc.int.path_id", "pathID", base.HEX, nil, 0x0fff),
-	padding = ProtoField.uint16("hopcc.int.queues", "Queues on the SYN's path (256 ns)", base.DEC),
 	record = ProtoField.uint64("hopcc.int.record", "Record", base.HEX),
 	speed = ProtoField.uint8("hopcc.int.record.speed", "Speed code", base.DEC, speed_names),
 	stamp = ProtoField.uint32("hopcc.int.record.timestamp", "Timestamp (ns)", base.DEC),
@@ -186,7 +183,6 @@ local int_field = {
 	queue_bytes = ProtoField.uint32("hopcc.int.record.qlen_bytes", "Queue length (bytes)", base.DEC),
 	slots = ProtoField.uint32("hopcc.int.slots", "Slots", base.DEC, nil, 0xf0000000),
 	port = ProtoField.uint32("hopcc.int.port_id", "Port ID of the longest queue", base.DEC, nil, 0x0ffff000),
-	slowest = ProtoField.uint32("hopcc.int.slowest", "Slowest port on the SYN's path", base.DEC, speed_names, 0xf),
 	cookie = ProtoField.uint64("hopcc.int.cookie", "Cookie", base.HEX),
 	cookie_low = ProtoField.uint32("hopcc.int.cookie_low", "Cookie, lower half", base.HEX),
 	id = ProtoField.uint32("hopcc.int.id", "ID", base.HEX),
@@ -194,7 +190,7 @@ local int_field = {
 	t_ns = ProtoField.uint32("hopcc.int.t_ns", "T, tau or arrival (ns)", base.DEC),
 	window = ProtoField.uint32("hopcc.int.window", "Window (bytes) or u (2^-20)", base.DEC),
 	kind = ProtoField.uint16("hopcc.int.kind", "Kind of answer", base.DEC, answers),
-	flows = ProtoField.uint16("hopcc.int.flows", "N, or queues of the handshake (256 ns)", base.DEC),
+	flows = ProtoField.uint16("hopcc.int.flows", "N", base.DEC),
 	tag = ProtoField.uint64("hopcc.int.tag", "Tag", base.HEX),
 	window_max = ProtoField.uint32("hopcc.int.window_max", "Maximum window (bytes)", base.DEC),
 	eta = ProtoField.uint32("hopcc.int.eta", "eta (2^-20)", base.DEC),
@@ -247,13 +243,11 @@ local function add_header(buffer, tree)
 	flags:add(int_field.flags_value, buffer(3, 1))
 	tree:add(int_field.hops, buffer(4, 2))
 	tree:add(int_field.path, buffer(4, 2))
-	tree:add(int_field.padding, buffer(6, 2))
 	for slot = 0, math.min(slots, hops) - 1 do
 		add_record(buffer(8 + 8 * slot, 8), tree)
 	end
 	tree:add(int_field.slots, last)
 	tree:add(int_field.port, last)
-	tree:add(int_field.slowest, last)
 	tree:append_text(string.format(": %s, %d hops, %d slots", types[buffer(2, 1):uint()], hops, slots))
 end
 
@@ -265,12 +259,8 @@ local function dissect_shim(buffer, pinfo, tree)
 	end
 	local branch = tree:add(int, buffer(0, bytes + 8))
 	add_header(buffer(0, bytes), branch)
-	if buffer(2, 1):uint() == 1 then
-		branch:add(int_field.cookie, buffer(bytes, 8))
-	else
-		branch:add(int_field.id, buffer(bytes, 4))
-		branch:add(int_field.cookie_low, buffer(bytes + 4, 4))
-	end
+	branch:add(int_field.id, buffer(bytes, 4))
+	branch:add(int_field.cookie_low, buffer(bytes + 4, 4))
 	pass_on(ip_protocols, buffer(0, 1):uint(), buffer(bytes + 8), pinfo, tree)
 	return true
 end
@@ -390,6 +380,43 @@ local function add_intmd(payload, tree)
 	return stop
 end
 
+-- The option by which carriers negotiate -----------------------------------------------------------------
+
+local negotiation = Proto("hopcc.option", "hopcc negotiation")
+local carriers = { [0x01] = "int", [0x02] = "csig", [0x04] = "xcp" }
+local negotiation_field = {
+	asks = ProtoField.uint8("hopcc.option.asks", "Carriers that ask", base.HEX),
+	answers = ProtoField.uint8("hopcc.option.answers", "Carriers that take part", base.HEX),
+	cookie = ProtoField.uint64("hopcc.option.cookie", "Cookie of net_int", base.HEX),
+}
+for bit, name in pairs(carriers) do
+	for _, set in ipairs({ "asks", "answers" }) do
+		negotiation_field[set .. bit] = ProtoField.bool("hopcc.option." .. set .. "." .. name, name, 8, nil, bit)
+	end
+end
+negotiation.fields = negotiation_field
+negotiation.prefs.exid = Pref.uint("ExID", 0x484f, "Parameter option_exid of hop_core")
+
+local function add_carriers(set, byte, tree)
+	local branch, names = tree:add(negotiation_field[set], byte), {}
+	for bit = 0, 2 do
+		if byte:bitfield(7 - bit, 1) == 1 then
+			names[#names + 1] = carriers[2 ^ bit]
+		end
+		branch:add(negotiation_field[set .. 2 ^ bit], byte)
+	end
+	return #names > 0 and string.format(", %s: %s", set, table.concat(names, " ")) or ""
+end
+
+local function add_negotiation(one, tree)
+	if one:len() ~= 16 then
+		return
+	end
+	local branch = tree:add(negotiation, one)
+	branch:append_text(add_carriers("asks", one(4, 1), branch) .. add_carriers("answers", one(5, 1), branch))
+	branch:add(negotiation_field.cookie, one(8, 8))
+end
+
 -- TCP: messages and options ---------------------------------------------------------------------------
 
 -- Probes and answers are TCP segments of old bytes, and options have experimental numbers that TCP's
@@ -463,12 +490,14 @@ local function add_options(options, tree)
 				return
 			end
 		end
-		if kind == EXPERIMENT and bytes >= 4 then
+		if bytes >= 4 then
 			local exid = options(at + 2, 2):uint()
-			if exid == CSIG_EXID then
+			if kind == EXPERIMENT and exid == CSIG_EXID then
 				add_csig_option(options(at, bytes), tree)
-			elseif exid == INT_EXID then
+			elseif kind == EXPERIMENT and exid == INT_EXID then
 				add_int_option(options(at, bytes), tree)
+			elseif kind == NEGOTIATION and exid == negotiation.prefs.exid then
+				add_negotiation(options(at, bytes), tree)
 			end
 		end
 		at = at + bytes

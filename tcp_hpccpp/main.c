@@ -629,20 +629,18 @@ static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received rec
 }
 
 /*
- * The first answer tells T and the slowest port: from now on W_init is the draft's. A queue shows
- * that other flows use the port: then W grows by the algorithm.
+ * The first answer has told T and the slowest port: W_init is the draft's now. A queue shows that
+ * other flows use the port: then W grows by the algorithm.
  */
 static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u64 wnd = law->v.wnd;
 
-	law->opening = false;
-	law->p_is_old = true;
-	hpccpp_update_params(sk, law);
-	if (law->reported_us > hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE)
-		return;
 	hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
-	law->v.wnd = max(law->v.wnd, wnd);
+	if (law->reported_us <= hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE)
+		return;
+	law->v.wnd = min(law->v.wnd, wnd);
+	law->v.wnd_ref = law->v.wnd;
 }
 
 /* Return: the algorithm's result for the answer. */
@@ -670,8 +668,6 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
 	if (a->kind == INT_ANSWER_RATIO && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
-	if (law->opening)
-		hpccpp_end_opening(sk, law);
 	if (READ_ONCE(law->net->move) && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, hpccpp_is_round(law, received, update_seq));
 	return received;
@@ -691,7 +687,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 	enum int_poll poll;
-	bool answered, changed;
+	bool answered, changed, opened;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
@@ -707,9 +703,14 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_give_up(sk, law->blind.measured);
 		return;
 	}
+	opened = answered && law->opening;
+	law->p_is_old |= opened;
+	law->opening &= !answered;
 	changed = hpccpp_update_params(sk, law);
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);
+	if (opened)
+		hpccpp_end_opening(sk, law);
 	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
 	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
 	    law->guard.wnd_pkts || law->cwnd_pkts <= 2)

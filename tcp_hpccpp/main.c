@@ -559,10 +559,13 @@ static void hpccpp_grow_header(struct sock *sk)
 	hs->ext_hdr_bytes = bytes;
 }
 
-/* The rate of the path's slowest port, as far as it is trusted. */
-static void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, bool round)
+/* The rate of the path's slowest port, as far as it is trusted: at first, up to the line rate. */
+static void hpccpp_believe_path(const struct sock *sk, struct hpccpp_law *law, u64 bytes_ps,
+				bool round)
 {
-	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, law->path_bytes_ps,
+	const u64 believed_bytes_ps = law->path_bytes_ps ?: hpccpp_line_bytes_ps(sk, law);
+
+	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, believed_bytes_ps,
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	law->p_is_old = true;
 }
@@ -587,7 +590,7 @@ static void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *law)
 	bytes_ps = hpccpp_next_bytes_ps(&law->v, &law->p);
 	if (bytes_ps <= law->path_bytes_ps)
 		return;
-	hpccpp_believe_path(law, bytes_ps, true);
+	hpccpp_believe_path(sk, law, bytes_ps, true);
 	law->v.inc_stage = law->p.max_stage;
 }
 
@@ -665,7 +668,7 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
 	if (bytes_ps != law->path_bytes_ps && a->kind == INT_ANSWER_RECORDS &&
 	    received != HPCC_RECEIVED_NOTHING)
-		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
+		hpccpp_believe_path(sk, law, bytes_ps, hpccpp_is_round(law, received, update_seq));
 	if (a->kind == INT_ANSWER_RATIO && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
 	if (READ_ONCE(law->net->move) && received != HPCC_RECEIVED_NOTHING)

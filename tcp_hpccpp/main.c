@@ -676,6 +676,21 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	return received;
 }
 
+/*
+ * A path on which probes are lost has no answers, and Reno takes over after some of them. Until then
+ * W grows as in slow start, up to the first loss, so that nothing is lost by having asked. The
+ * answer in the first round may arrive behind the first ACKs.
+ */
+static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
+			       const struct rate_sample *rs)
+{
+	if (law->undo_wnd || tcp_sk(sk)->delivered <= law->cwnd_pkts || !tcp_is_cwnd_limited(sk))
+		return;
+	law->v.wnd += (u64)rs->acked_sacked * hop_wire_bytes(sk) << HPCC_WND_SHIFT;
+	law->v.wnd_ref = law->v.wnd;
+	hpccpp_bound(&law->v, &law->p);
+}
+
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
 {
 	const struct hop_speed speed = hop_sock_speed(sk);
@@ -714,8 +729,10 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_bound(&law->v, &law->p);
 	if (opened)
 		hpccpp_end_opening(sk, law);
+	else if (law->opening)
+		hpccpp_open_slowly(sk, law, rs);
 	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
-	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
+	if (changed || answered || law->opening || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
 	    law->guard.wnd_pkts || law->cwnd_pkts <= 2)
 		hpccpp_set_and_ask(sk, hs, law, changed);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)

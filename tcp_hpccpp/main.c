@@ -298,7 +298,8 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	law->held = held;
-	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
+	/* What is written meanwhile stays cut as now, until it is sent. */
+	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : law->cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
 	law->hosts_limit = path == HOP_PATH_IDLE &&
 			   hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));

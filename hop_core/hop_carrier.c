@@ -123,6 +123,12 @@ void hop_carrier_note_passed(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_carrier_note_passed);
 
+void hop_carrier_forget_passed(const struct hop_flow *flow)
+{
+	hop_recent_add(&hop_carrier_of(&flow->key)->passed, &flow->key.peer, 0);
+}
+EXPORT_SYMBOL_GPL(hop_carrier_forget_passed);
+
 bool hop_carrier_passes(const struct hop_flow *flow)
 {
 	return test_bit(HOP_FLOW_PASSED, &flow->flags) ||

@@ -136,6 +136,14 @@ void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count);
 void hop_carrier_note_passed(struct hop_flow *flow);
 
 /**
+ * hop_carrier_forget_passed() - let later connections to the peer try headers by ACKs again
+ * @flow: a flow whose headers do not pass the path any more
+ *
+ * Context: any but hard interrupt.
+ */
+void hop_carrier_forget_passed(const struct hop_flow *flow);
+
+/**
  * hop_carrier_passes() - has the path passed a header in front of TCP?
  * @flow: a flow
  *

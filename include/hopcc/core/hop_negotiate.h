@@ -39,9 +39,9 @@
  *
  * One ACK in a round trip of data asks, by option or header: the third of the handshake, then extra
  * ones. Losing them costs the connection nothing. After HOP_LATE_ASKS of them the stage is
- * UNSUPPORTED, as after a refusal by ICMP, and when TCP's timeouts in a row show that the path has
- * changed. Later connections to the destination then neither ask by ACKs nor try headers for
- * net.hopcc.*_unsupported_s.
+ * UNSUPPORTED. Later connections to the destination then neither ask by ACKs nor try headers for
+ * net.hopcc.*_unsupported_s. The same follows a refusal of a header by ICMP, and timeouts of TCP in
+ * a row, which show that the path has changed; but telemetry goes on by probes, which are TCP.
  */
 #ifndef HOPCC_CORE_HOP_NEGOTIATE_H
 #define HOPCC_CORE_HOP_NEGOTIATE_H

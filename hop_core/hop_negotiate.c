@@ -261,7 +261,7 @@ enum hop_stage hop_negotiate_settle(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_settle);
 
-/* What is asked for first is the peer, by the option, and then the path, by a header. */
+/* The option asks the peer first, and then a header tries the path. */
 static enum hop_peer hop_negotiate_ask_next(struct hop_flow *flow, bool tries)
 {
 	if (!tries)

@@ -164,8 +164,8 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
 /*
- * The copy is linear. TCP's checksum still covers only the pseudo-header, which has the length, unless
- * there is no data.
+ * The copy is linear. If there is data, TCP's checksum covers only the pseudo-header so far, which
+ * has the length.
  */
 struct sk_buff *hop_shim_copy_headers(const struct sk_buff *skb, const struct hop_shim_place *place)
 {

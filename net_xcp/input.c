@@ -7,8 +7,8 @@
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only if the segment is within the windows of a connection that has negotiated
- * XCP. The copy of a packet by which the peer tries a header ends here. nxcp_input_strip() says which
- * packets are dropped. Tunnels and IPsec have their own sysctls. All other packets are left
+ * XCP. The copy of a packet by which the peer tries a header ends here. nxcp_input_strip() says
+ * which packets are dropped. Tunnels and IPsec have their own sysctls. All other packets are left
  * unchanged to the stack. The filters behind this hook see TCP; for filters before it, see
  * hop_filter_misses_input() and hop_input_show().
  */
@@ -220,7 +220,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 	if (fault)
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
-		/* The header in front of a tunnel's packet has the same flags, and is only removed. */
+		/* In front of a tunnel's packet the flag is the inner header's. */
 		a->copy = a->h.flags & XCP_FLAG_TRY;
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
 		nxcp_find_flow(skb, th, a);

@@ -122,8 +122,8 @@ static bool nxcp_insert_header(const struct nxcp_net *xn, struct sk_buff *skb,
 }
 
 /*
- * The copy leaves in front of the packet, so that its answer arrives in front of the packet's ACK. It
- * has no data, so that the path carries the data once: it offers what a flow of its size would.
+ * The copy leaves in front of the packet, so that its answer arrives in front of the packet's ACK.
+ * It has no data, so that the path carries the data once: it offers what a flow of its size would.
  */
 static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 			   const struct hop_segment *seg, struct hop_flow *flow,

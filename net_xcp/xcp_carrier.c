@@ -130,7 +130,7 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 {
 	nxcp_write_minimal(h, next, reverse_bytes_ps);
 	h->version_format = XCP_VERSION << 4 | format;
-	h->flags = offer->flags & XCP_FLAGS_KNOWN;
+	h->flags = offer->flags & XCP_FLAG_E2E_LIMITED;
 	if (!offer->rtt_us)
 		return;
 	h->rtt = xcp_rtt_field(format, offer->rtt_us);

@@ -151,8 +151,8 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
  * @copy_bytes: the copy, bytes
  * @pkts: number of packets
  *
- * A router's feedback is in proportion to a packet's bytes over its Throughput, and at most what the
- * packet asks for.
+ * A router's feedback is in proportion to a packet's bytes over its Throughput, and at most what
+ * the packet asks for.
  *
  * Return: the offer.
  */

@@ -302,7 +302,7 @@ static void txcp_give_up_unlost(struct sock *sk)
 }
 
 /*
- * The first round trip of data has shown no header that passes the path. Reno goes on, as with a new
+ * In the first round trip of data no header has passed the path. Reno goes on, as with a new
  * connection, while the carrier tries further headers.
  */
 static void txcp_wait(struct sock *sk, const struct txcp_sock *xs)

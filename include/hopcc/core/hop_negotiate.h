@@ -24,12 +24,12 @@
  *	 SUPPORTED                               |
  *
  * Then a carrier whose data has a header in front of TCP (hop_handshake_ops.in_front) tries it,
- * since a path that passes TCP may drop it, or lead it elsewhere. Only copies of pure ACKs have it,
- * and end at the carrier of the other end, so that no packet of the connection is lost or refused
- * because of it:
+ * since a path that passes TCP may drop it, or lead it elsewhere. Only copies have it, of pure ACKs
+ * or of the headers of a connection's first data. They end at the carrier of the other end, so that
+ * no packet of the connection is lost or refused because of it:
  *
  *	 SUPPORTED                              SUPPORTED
- *	  | copy of an ACK, header asks ------>  |
+ *	  | copy, header asks --------------->  |
  *	  | <-- copy of an ACK, header answers   |
  *	 HOP_FLOW_PASSED                         |
  *	  | data with headers ---------------->  |

@@ -132,9 +132,9 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow);
  * nxcp_flow_peer() - get the current state of the peer
  * @flow: the flow from nxcp_flow_open()
  *
- * The state is HOP_PEER_UNKNOWN until a header has passed the path: a new connection has an answer one
- * round trip after its first data. It becomes HOP_PEER_UNSUPPORTED for good once consecutive timeouts
- * or an ICMP error show that the path no longer passes our headers.
+ * The state is HOP_PEER_UNKNOWN until a header has passed the path: a new connection knows this one
+ * round trip after its first data. It becomes HOP_PEER_UNSUPPORTED for good once consecutive
+ * timeouts or an ICMP error show that the path no longer passes our headers.
  *
  * Context: any.
  * Return: the state.

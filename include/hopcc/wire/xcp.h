@@ -19,8 +19,8 @@
  *   40.
  * - Format 3 is our addition: it is Standard with the RTT in microseconds, because 1 ms is too
  *   coarse for a data centre.
- * - `unused` carries two flags, one of them for section 4.1. Its other bits are sent as 0; a received
- *   header with other bits set is counted and accepted.
+ * - `unused` carries two flags, one of them for section 4.1. Its other bits are sent as 0; a
+ *   received header with other bits set is counted and accepted.
  * - Within a host, the header of a GSO packet represents one header per segment: see XCP_FLAG_SUM.
  */
 #ifndef HOPCC_WIRE_XCP_H

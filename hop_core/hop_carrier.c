@@ -104,12 +104,7 @@ EXPORT_SYMBOL_GPL(hop_carrier_changed);
 
 bool hop_carrier_avoids(const struct hop_flow_key *key)
 {
-	struct hop_carrier_net *cn = hop_carrier_of(key);
-	const bool avoids = hop_recent_has(&cn->unsupported, &key->peer);
-
-	if (avoids)
-		hop_carrier_count(cn, cn->kind->avoided);
-	return avoids;
+	return hop_recent_has(&hop_carrier_of(key)->unsupported, &key->peer);
 }
 EXPORT_SYMBOL_GPL(hop_carrier_avoids);
 
@@ -127,6 +122,12 @@ void hop_carrier_note_passed(struct hop_flow *flow)
 	hop_recent_add(&hop_carrier_of(&flow->key)->passed, &flow->key.peer, HOP_RECENT_DEFAULT_S);
 }
 EXPORT_SYMBOL_GPL(hop_carrier_note_passed);
+
+void hop_carrier_forget_passed(const struct hop_flow *flow)
+{
+	hop_recent_add(&hop_carrier_of(&flow->key)->passed, &flow->key.peer, 0);
+}
+EXPORT_SYMBOL_GPL(hop_carrier_forget_passed);
 
 bool hop_carrier_passes(const struct hop_flow *flow)
 {

@@ -32,10 +32,13 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 		return decision == HOP_ICMP_REFUSED;
 	if (decision == HOP_ICMP_MAYBE && test_bit(HOP_FLOW_PASSED, &flow->flags))
 		return false;
-	if (hop_icmp_is_in_flight(&flow->key, th)) {
+	if (!hop_icmp_is_in_flight(&flow->key, th))
+		return true;
+	hop_carrier_count_at(&flow->key, flow->key.kind->carrier->icmp_refused);
+	if (flow->key.kind->refused)
+		flow->key.kind->refused(flow);
+	else
 		hop_flow_event(flow, HOP_EVENT_REFUSED);
-		hop_carrier_count_at(&flow->key, flow->key.kind->carrier->icmp_refused);
-	}
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);

@@ -261,7 +261,7 @@ enum hop_stage hop_negotiate_settle(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_settle);
 
-/* What is asked for first is the peer, by the option, and then the path, by a header. */
+/* The option asks the peer first, and then a header tries the path. */
 static enum hop_peer hop_negotiate_ask_next(struct hop_flow *flow, bool tries)
 {
 	if (!tries)
@@ -278,6 +278,15 @@ static enum hop_peer hop_negotiate_give_up(struct hop_flow *flow, bool tries)
 	return hop_peer_at(hop_flow_event(flow, tries ? HOP_EVENT_TIMEOUTS : HOP_EVENT_UNANSWERED));
 }
 
+static bool hop_negotiate_avoids(const struct hop_flow_key *key)
+{
+	const bool avoids = hop_carrier_avoids(key);
+
+	if (avoids)
+		hop_carrier_count_at(key, key->kind->carrier->avoided);
+	return avoids;
+}
+
 /* Return: the state of the peer; @asks: set to true if the next ACK asks. */
 static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
 					     struct hop_flow *flow, const struct sock *sk,
@@ -292,7 +301,7 @@ static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
 		return hop_peer_at(stage);
 	if (tries && !test_and_set_bit(HOP_FLOW_TRIED, &flow->flags))
 		flow->late.asks = 0;
-	if (!flow->late.asks && hop_carrier_avoids(&flow->key))
+	if (!flow->late.asks && hop_negotiate_avoids(&flow->key))
 		return HOP_PEER_UNSUPPORTED;
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
@@ -320,7 +329,7 @@ enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock 
 	hop_flow_key_of_sock(&key, hs->kind, sk);
 	rcu_read_lock();
 	flow = hop_flow_find(&key);
-	if (!flow && starts && !hop_carrier_avoids(&key)) {
+	if (!flow && starts && !hop_negotiate_avoids(&key)) {
 		/* At the end of a handshake that has not negotiated: ACKs ask when data is sent. */
 		if (hop_output_is_late(sk))
 			flow = hop_flow_add(&key, false);

@@ -23,6 +23,11 @@ static void nint_flow_start(void *state)
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
 
+static void nint_flow_refused(struct hop_flow *flow)
+{
+	nint_leave_data(hop_flow_state(flow));
+}
+
 static atomic_t nint_flow_entries = ATOMIC_INIT(0);
 
 const struct hop_flow_kind nint_flow_kind = {
@@ -31,6 +36,7 @@ const struct hop_flow_kind nint_flow_kind = {
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
 	.changed = hop_carrier_changed,
+	.refused = nint_flow_refused,
 	.stop = nint_tlm_stop,
 };
 
@@ -86,12 +92,8 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
-		/*
-		 * Earlier missing answers do not count, since nothing may have been sent for a long
-		 * time.
-		 */
-		f->asker.waiting = false;
-		f->asker.unanswered = 0;
+		/* Nothing may have been sent for a long time. */
+		nint_forget_unanswered(&f->asker);
 	}
 	spin_unlock_bh(&f->lock);
 	return taken;

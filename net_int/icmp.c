@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ICMP errors that quote a packet with our header in front of TCP. Errors about the header itself
- * end telemetry on the connection; all others are passed to TCP.
+ * ICMP errors that quote a packet with our header in front of TCP. After an error about the
+ * header itself probes collect on the connection; all others are passed to TCP.
  */
 #include <linux/icmpv6.h>
 #include <hopcc/core/hop_icmp.h>

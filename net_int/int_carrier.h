@@ -228,6 +228,16 @@ static inline bool nint_is_underway(const struct nint_asker *a, u32 una_seq)
 bool nint_passes(struct nint_asker *a, u64 now_ns, u32 seq, bool more);
 
 /**
+ * nint_forget_unanswered() - let packets without an answer so far not count
+ * @a: state of the flow
+ */
+static inline void nint_forget_unanswered(struct nint_asker *a)
+{
+	a->waiting = false;
+	a->unanswered = 0;
+}
+
+/**
  * nint_turn() - decide if it is time to collect records
  * @a: state of the flow
  * @now_ns: current time

@@ -151,13 +151,15 @@ static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 	return turn == INT_TURN_GIVE_UP;
 }
 
-/* Lets probes collect for the rest of the connection. */
+/* Lets probes collect for the rest of the connection: headers in data do not pass the path. */
 void nint_leave_data(struct int_flow *f)
 {
 	spin_lock_bh(&f->lock);
 	f->probes_only = true;
 	f->forward = INT_FORWARD_PROBE;
+	nint_forget_unanswered(&f->asker);
 	spin_unlock_bh(&f->lock);
+	hop_carrier_forget_passed(hop_flow_of_state(f));
 }
 
 static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
@@ -246,12 +248,9 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 	struct int_flow *f = hop_flow_state(flow);
 
 	/* The path may have changed to one that drops our headers. */
-	if (nint_is_inband(f)) {
-		if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
-			hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
-		if (nint_is_given_up(f, sk))
-			nint_give_up(in, flow);
-	}
+	if (nint_is_inband(f) &&
+	    (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX || nint_is_given_up(f, sk)))
+		nint_leave_data(f);
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_probe(in, skb, seg, sk, flow, state);

@@ -15,14 +15,24 @@ static void nxcp_flow_start(void *state)
 	spin_lock_init(&xf->lock);
 }
 
+/*
+ * The first data of a connection tries if the path passes headers: copies of it have one. More data
+ * would be too much for copies.
+ */
+static bool nxcp_may_start(const struct hop_flow *flow, const struct sock *sk)
+{
+	return hop_flow_stage(flow) == HOP_STAGE_SUPPORTED &&
+	       (hop_carrier_passes(flow) ||
+		!(tcp_sk(sk)->data_segs_out || hop_carrier_avoids(&flow->key)));
+}
+
 /* A flow has one user: on a switch, the old congestion control closes before the new one opens. */
 static bool nxcp_take_part(struct xcp_flow *xf, struct sock *sk)
 {
 	bool taken;
 
 	spin_lock_bh(&xf->lock);
-	taken = hop_flow_state_stage(xf) == HOP_STAGE_SUPPORTED &&
-		hop_carrier_passes(hop_flow_of_state(xf)) && (!xf->sk || xf->room);
+	taken = nxcp_may_start(hop_flow_of_state(xf), sk) && (!xf->sk || xf->room);
 	if (taken) {
 		u32 headers;
 
@@ -162,8 +172,12 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_was_asked);
 
-enum hop_peer nxcp_flow_peer(const struct xcp_flow *flow)
+enum hop_peer nxcp_flow_peer(struct xcp_flow *flow)
 {
-	return hop_peer_at(hop_flow_state_stage(flow));
+	const enum hop_peer peer = hop_peer_at(hop_flow_state_stage(flow));
+
+	if (peer == HOP_PEER_SUPPORTED && !hop_carrier_passes(hop_flow_of_state(flow)))
+		return HOP_PEER_UNKNOWN;
+	return peer;
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_peer);

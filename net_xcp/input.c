@@ -7,8 +7,8 @@
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
  * The header is used only if the segment is within the windows of a connection that has negotiated
- * XCP. The copy of an ACK by which the peer tries a header ends here. nxcp_input_strip() says which
- * packets are dropped. Tunnels and IPsec have their own sysctls. All other packets are left
+ * XCP. The copy of a packet by which the peer tries a header ends here. nxcp_input_strip() says
+ * which packets are dropped. Tunnels and IPsec have their own sysctls. All other packets are left
  * unchanged to the stack. The filters behind this hook see TCP; for filters before it, see
  * hop_filter_misses_input() and hop_input_show().
  */
@@ -27,7 +27,7 @@
  * @h: the header, validated by xcp_check()
  * @key: key of the TCP connection
  * @flow: flow of the connection, or NULL
- * @copy: the packet is a copy of an ACK, by which the peer tries the header
+ * @copy: the packet is a copy, by which the peer tries if the path passes headers
  */
 struct nxcp_arrival {
 	struct xcp_hdr h;
@@ -37,33 +37,17 @@ struct nxcp_arrival {
 };
 
 /*
- * The peer tries a header: an ACK with a header shows that it has passed, and tries the path back.
- */
-static void nxcp_receive_try(struct nxcp_net *xn, const struct nxcp_arrival *a,
-			     const struct tcphdr *th)
-{
-	if (!a->flow || !(hop_input_may_ask(&a->key, th, 0) ||
-			  hop_input_is_last_ack(&a->key, th))) {
-		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
-		return;
-	}
-	hop_flow_event(a->flow, HOP_EVENT_RECEIVED);
-	set_bit(HOP_FLOW_SHOWS, &a->flow->flags);
-	hop_input_answer_now(&a->key);
-}
-
-/*
  * A segment with a header has no flow. If its connection is established, the peer has negotiated
  * XCP, and this end has lost the flow, for example to newer half-open ones. Without feedback the
  * peer's window would never change.
  */
-static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct hop_flow_key *key,
+static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_arrival *a,
 					const struct tcphdr *th, unsigned int payload_bytes)
 {
 	struct hop_flow *flow = NULL;
 
-	if (hop_input_is_expected(key, th, payload_bytes))
-		flow = hop_flow_add(key, false);
+	if (!a->copy && hop_input_is_expected(&a->key, th, payload_bytes))
+		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
 	return flow;
@@ -94,11 +78,29 @@ static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int byt
 	return data;
 }
 
+/*
+ * A copy with an offer asks if the path passes headers: the next ACK has a Minimal header. The peer
+ * sends all other headers only after one of this end has arrived.
+ */
+static void nxcp_note_path(const struct nxcp_arrival *a, struct hop_flow *flow)
+{
+	if (!a->copy || xcp_format(&a->h) == XCP_FORMAT_MINIMAL) {
+		hop_carrier_note_passed(flow);
+		return;
+	}
+	set_bit(HOP_FLOW_SHOWS, &flow->flags);
+	/* An offer is in a copy of data's headers, and the data behind it causes an ACK. */
+	if (a->h.rtt)
+		hop_input_ack_now(&a->key, 0);
+	else
+		hop_input_answer_now(&a->key);
+}
+
 static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a,
 			       const struct tcphdr *th,
 			       struct nxcp_data data)
 {
-	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, &a->key, th, data.bytes);
+	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, a, th, data.bytes);
 	struct xcp_flow *xf;
 	bool small, needs_room;
 
@@ -110,8 +112,7 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 	}
 	hop_flow_settle(flow);
 	hop_flow_event(flow, HOP_EVENT_RECEIVED);
-	/* The peer sends such headers only after one of this end has arrived. */
-	hop_carrier_note_passed(flow);
+	nxcp_note_path(a, flow);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
@@ -157,7 +158,6 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_a
 	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
 	if (nxcp_has_unknown_flags(skb, &a->h))
 		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
-	a->copy = nxcp_is_question(&a->h) && !payload_bytes && !th->fin;
 	if (!nxcp_may_speak(skb))
 		return;
 	if (nxcp_is_first(a) && hop_input_is_mangled(skb, th)) {
@@ -165,10 +165,7 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_a
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
-	if (a->copy)
-		nxcp_receive_try(xn, a, th);
-	else
-		nxcp_input_receive(xn, a, th, nxcp_data_of(skb, payload_bytes));
+	nxcp_input_receive(xn, a, th, nxcp_data_of(skb, payload_bytes));
 }
 
 /*
@@ -223,6 +220,8 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 	if (fault)
 		return XCP_COUNT_BAD + fault;
 	if (a->h.protocol == IPPROTO_TCP) {
+		/* In front of a tunnel's packet the flag is the inner header's. */
+		a->copy = a->h.flags & XCP_FLAG_TRY;
 		th = (const struct tcphdr *)(skb->data + offset_bytes + sizeof(a->h));
 		nxcp_find_flow(skb, th, a);
 		if (th->rst || th->syn)
@@ -306,6 +305,7 @@ static void nxcp_receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigne
 {
 	a->h.protocol = IPPROTO_TCP;
 	a->flow = NULL;
+	a->copy = a->h.flags & XCP_FLAG_TRY;
 	if (!pskb_may_pull(skb, offset_bytes + sizeof(struct tcphdr)))
 		return;
 	nxcp_find_flow(skb, (const struct tcphdr *)(skb->data + offset_bytes), a);
@@ -389,7 +389,7 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	if (READ_ONCE(xn->ipsec) && nxcp_ipsec_decrypted(skb) && place->next &&
 	    nxcp_ipsec_input(xn, skb, place, &a.h)) {
 		nxcp_receive_noted(xn, skb, place->offset_bytes, &a);
-		return NF_ACCEPT;
+		return a.copy ? NF_DROP : NF_ACCEPT;
 	}
 	if (place->next == IPPROTO_TCP)
 		hop_negotiate_receive(&nxcp_handshake_ops, skb, place->offset_bytes, state);

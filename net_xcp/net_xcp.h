@@ -36,10 +36,10 @@
  * XCP_COUNT_BAD: malformed headers, by enum xcp_fault; left to the stack
  * XCP_COUNT_OUT_DATA: headers added to data, by tcp_xcp's sockets or as answers in other sockets'
  *	data
- * XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs
+ * XCP_COUNT_OUT_ACK: Minimal headers added to pure ACKs, or to copies of them
  * XCP_COUNT_IN_HANDSHAKE: packets received with the option by which carriers negotiate
  * XCP_COUNT_OUT_HANDSHAKE: packets sent with it
- * XCP_COUNT_OUT_TRY: copies of ACKs with a header, which show if the path passes headers
+ * XCP_COUNT_OUT_TRY: packets of which a copy has a header, to see if the path passes headers
  * XCP_COUNT_NO_ROOM: packets without a header because it would exceed the MTU or does not fit for
  *	another reason
  * XCP_COUNT_OUT_HIDDEN: packets without a header because a filter would miss what is below it

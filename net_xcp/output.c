@@ -53,14 +53,12 @@ const struct hop_handshake_ops nxcp_handshake_ops = {
 	.asks = nxcp_is_asking,
 };
 
-/* Count headers on data; mark a GSO packet for software segmentation, see gso.c. */
-static void nxcp_count_data(const struct nxcp_net *xn, struct sk_buff *skb)
+/* Count headers on data. */
+static void nxcp_count_data(const struct nxcp_net *xn, const struct sk_buff *skb)
 {
 	nxcp_count_add(xn, XCP_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
-	if (!skb_is_gso(skb))
-		return;
-	nxcp_count(xn, XCP_COUNT_OUT_GSO);
-	hop_shim_mark_gso(skb);
+	if (skb_is_gso(skb))
+		nxcp_count(xn, XCP_COUNT_OUT_GSO);
 }
 
 /* Return: false if timeouts in a row suggest that the path now drops our headers */
@@ -83,53 +81,6 @@ static struct xcp_offer nxcp_read_offer(const struct xcp_offer *offer)
 	};
 }
 
-/* Data of a socket whose congestion control is "xcp": add its offer and feedback. */
-static void nxcp_output_data(struct nxcp_net *xn, struct sk_buff *skb,
-			     const struct hop_segment *seg,
-			     const struct sock *sk, struct hop_flow *flow)
-{
-	struct xcp_flow *xf = hop_flow_state(flow);
-	struct xcp_offer offer;
-	struct xcp_hdr *h;
-
-	if (!nxcp_path_takes_headers(sk, flow) || nxcp_is_stopped(xn, skb, seg, flow))
-		return;
-	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
-		nxcp_count(xn, XCP_COUNT_NO_ROOM);
-		return;
-	}
-	h = nxcp_insert(skb, &seg->place);
-	if (!h)
-		return;
-	offer = nxcp_read_offer(&xf->offer);
-	spin_lock_bh(&xf->lock);
-	nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &offer,
-			 nxcp_fill_in_request(skb, xf));
-	spin_unlock_bh(&xf->lock);
-	nxcp_count_data(xn, skb);
-	trace_xcp_header_out(&flow->key, h);
-}
-
-/* Add a Minimal header with the pending feedback. Return: true if the packet has it */
-static bool nxcp_write_feedback(const struct nxcp_net *xn, struct sk_buff *skb,
-				const struct hop_segment *seg,
-				struct hop_flow *flow)
-{
-	struct xcp_flow *xf = hop_flow_state(flow);
-	struct xcp_hdr *h;
-
-	if (nxcp_is_stopped(xn, skb, seg, flow))
-		return false;
-	h = nxcp_insert(skb, &seg->place);
-	if (!h)
-		return false;
-	spin_lock_bh(&xf->lock);
-	nxcp_write_minimal(h, seg->place.next, nxcp_fill_in_request(skb, xf));
-	spin_unlock_bh(&xf->lock);
-	trace_xcp_header_out(&flow->key, h);
-	return true;
-}
-
 /* A packet has its header. Return: NF_ACCEPT, or NF_STOLEN if it was sent */
 static unsigned int nxcp_output_end(struct nxcp_net *xn, struct sk_buff *skb,
 				    const struct nf_hook_state *state)
@@ -144,73 +95,133 @@ static unsigned int nxcp_output_end(struct nxcp_net *xn, struct sk_buff *skb,
 }
 
 /*
- * Try a header with a copy of a pure ACK, whose loss costs nothing: one with an RTT of 0, "not yet
- * known" (section 2.2), asks, and a Minimal one shows that the peer's has passed.
+ * Insert a header with the pending feedback: Minimal if @offer is NULL. A GSO packet is marked for
+ * software segmentation, see gso.c. Return: false if the packet has no header.
+ */
+static bool nxcp_insert_header(const struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_segment *seg, struct hop_flow *flow,
+			       const struct xcp_offer *offer, u8 flags)
+{
+	struct xcp_hdr *h = nxcp_insert(skb, &seg->place);
+	struct xcp_flow *xf = hop_flow_state(flow);
+
+	if (!h)
+		return false;
+	spin_lock_bh(&xf->lock);
+	if (offer)
+		nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), offer,
+				 nxcp_fill_in_request(skb, xf));
+	else
+		nxcp_write_minimal(h, seg->place.next, nxcp_fill_in_request(skb, xf));
+	spin_unlock_bh(&xf->lock);
+	h->flags |= flags;
+	if (skb_is_gso(skb))
+		hop_shim_mark_gso(skb);
+	trace_xcp_header_out(&flow->key, h);
+	return true;
+}
+
+/*
+ * The copy leaves in front of the packet, so that its answer arrives in front of the packet's ACK.
+ * It has no data, so that the path carries the data once: it offers what a flow of its size would.
  */
 static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
-			   const struct hop_segment *seg, const struct hop_flow *flow, bool asks)
+			   const struct hop_segment *seg, struct hop_flow *flow,
+			   const struct xcp_offer *offer)
 {
-	static const struct xcp_offer unknown;
-	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
-	struct xcp_hdr *h;
+	const unsigned int pkts = max_t(u16, 1, skb_shinfo(skb)->gso_segs);
+	struct sk_buff *copy = hop_shim_copy_headers(skb, &seg->place);
+	struct xcp_offer scaled;
 
 	if (!copy) {
 		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 		return;
 	}
-	skb_set_owner_w(copy, skb->sk);
-	h = nxcp_insert(copy, &seg->place);
-	if (!h) {
+	if (offer) {
+		scaled = nxcp_scale_offer(offer, skb->len, copy->len + XCP_HDR_BYTES, pkts);
+		offer = &scaled;
+	}
+	if (!nxcp_insert_header(xn, copy, seg, flow, offer, XCP_FLAG_TRY)) {
 		kfree_skb(copy);
 		return;
 	}
-	if (asks)
-		nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), &unknown, 0);
-	else
-		nxcp_write_minimal(h, seg->place.next, 0);
-	nxcp_count(xn, XCP_COUNT_OUT_TRY);
-	trace_xcp_header_out(&flow->key, h);
+	nxcp_count_add(xn, offer ? XCP_COUNT_OUT_TRY : XCP_COUNT_OUT_ACK, pkts);
 	if (nxcp_output_end(xn, copy, seg->state) == NF_ACCEPT)
 		hop_hook_pass_on(copy, seg->state);
 }
 
-static void nxcp_output_copies(struct nxcp_net *xn, const struct sk_buff *skb,
-			       const struct hop_segment *seg, struct hop_flow *flow)
+/*
+ * Give a packet a header, or, as long as the path may drop headers, a copy of it.
+ *
+ * Return: true if the packet itself has the header.
+ */
+static bool nxcp_output_header(struct nxcp_net *xn, struct sk_buff *skb,
+			       const struct hop_segment *seg, struct hop_flow *flow,
+			       const struct xcp_offer *offer)
 {
-	const bool shows = test_and_clear_bit(HOP_FLOW_SHOWS, &flow->flags);
-	const bool asks = test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags);
+	if (nxcp_is_stopped(xn, skb, seg, flow))
+		return false;
+	if (hop_carrier_passes(flow))
+		return nxcp_insert_header(xn, skb, seg, flow, offer, 0);
+	nxcp_send_copy(xn, skb, seg, flow, offer);
+	return false;
+}
 
-	if (hop_shim_is_rewritten(skb) || nxcp_is_stopped(xn, skb, seg, flow))
+/* Data of a socket whose congestion control is "xcp": add its offer and feedback. */
+static void nxcp_output_data(struct nxcp_net *xn, struct sk_buff *skb,
+			     const struct hop_segment *seg,
+			     const struct sock *sk, struct hop_flow *flow)
+{
+	const struct xcp_flow *xf = hop_flow_state(flow);
+	struct xcp_offer offer;
+
+	if (!nxcp_path_takes_headers(sk, flow))
 		return;
-	if (shows)
-		nxcp_send_copy(xn, skb, seg, flow, false);
-	if (asks)
-		nxcp_send_copy(xn, skb, seg, flow, true);
+	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
+		nxcp_count(xn, XCP_COUNT_NO_ROOM);
+		return;
+	}
+	offer = nxcp_read_offer(&xf->offer);
+	if (nxcp_output_header(xn, skb, seg, flow, &offer))
+		nxcp_count_data(xn, skb);
 }
 
 /*
  * Conntrack, which takes a header for another protocol, may drop plain packets behind those with a
- * header as invalid: from the first header on, all ACKs have one, the FIN too.
+ * header as invalid: so a FIN, or an ACK that opens the window, has one, too. Only one: if the path
+ * has begun to drop them, the peer sends plain data again, whose ACKs must arrive.
  */
-static bool nxcp_needs_header(const struct hop_flow *flow)
+static bool nxcp_needs_header(struct hop_flow *flow)
 {
-	const struct xcp_flow *xf = (const struct xcp_flow *)flow->state;
+	struct xcp_flow *xf = hop_flow_state(flow);
 
-	return nxcp_has_pending(&xf->vars) || (test_bit(HOP_FLOW_PASSED, &flow->flags) &&
-					       hop_flow_stage(flow) == HOP_STAGE_SUPPORTED);
+	if (nxcp_has_pending(&xf->vars))
+		return true;
+	if (!test_bit(HOP_FLOW_PASSED, &flow->flags) || READ_ONCE(xf->vars.unasked) ||
+	    hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
+		return false;
+	WRITE_ONCE(xf->vars.unasked, true);
+	return true;
 }
 
-/* A pure ACK of any socket: negotiate, or add feedback. */
+/*
+ * A pure ACK of any socket: negotiate, or add feedback. A header with an RTT of 0, "not yet known"
+ * (section 2.2), asks if the path passes headers; a Minimal one shows that the peer's has passed.
+ */
 static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_segment *seg,
 			    struct hop_flow *flow)
 {
+	static const struct xcp_offer unknown;
+
 	if (hop_negotiate_ack(&nxcp_handshake_ops, skb, seg, flow))
 		return;
 	/* Most connections have nothing to try. */
-	if (READ_ONCE(flow->flags) & (BIT(HOP_FLOW_SHOWS) | BIT(HOP_FLOW_TRIES)) &&
-	    !hop_segment_tcp(skb, seg)->fin)
-		nxcp_output_copies(xn, skb, seg, flow);
-	if (nxcp_needs_header(flow) && nxcp_write_feedback(xn, skb, seg, flow))
+	if (READ_ONCE(flow->flags) & BIT(HOP_FLOW_TRIES) &&
+	    test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags) && !hop_carrier_passes(flow))
+		nxcp_output_header(xn, skb, seg, flow, &unknown);
+	if (((READ_ONCE(flow->flags) & BIT(HOP_FLOW_SHOWS) &&
+	      test_and_clear_bit(HOP_FLOW_SHOWS, &flow->flags)) || nxcp_needs_header(flow)) &&
+	    nxcp_output_header(xn, skb, seg, flow, NULL))
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
@@ -237,7 +248,7 @@ static void nxcp_output_answer(struct nxcp_net *xn, struct sk_buff *skb,
 		spin_lock_bh(&xf->lock);
 		xf->vars.needs_room = true;
 		spin_unlock_bh(&xf->lock);
-	} else if (nxcp_write_feedback(xn, skb, seg, flow)) {
+	} else if (nxcp_output_header(xn, skb, seg, flow, NULL)) {
 		nxcp_count_data(xn, skb);
 	}
 }

@@ -2,6 +2,7 @@
 /* The end host's part of XCP; see xcp_carrier.h. */
 
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include "xcp_carrier.h"
 
 /* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
@@ -12,6 +13,9 @@
 
 /* Maximum number of headers that wait for the next ACK: as many as two delayed ACKs cover */
 #define XCP_TIMEOUT_HEADERS	4U
+
+/* Preamble, MAC header, checksum and gap of Ethernet. */
+#define XCP_FRAME_BYTES			38U
 
 static u32 nxcp_saturating_add(u32 count, u32 more)
 {
@@ -49,6 +53,7 @@ static void nxcp_add_feedback(struct nxcp_vars *v, s32 reverse_bytes_ps)
 void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes, u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
+	v->unasked = false;
 	nxcp_add_feedback(v, xcp_reverse(h));
 	if (!xcp_rtt_us(h))
 		return;
@@ -125,7 +130,7 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 {
 	nxcp_write_minimal(h, next, reverse_bytes_ps);
 	h->version_format = XCP_VERSION << 4 | format;
-	h->flags = offer->flags & XCP_FLAGS_KNOWN;
+	h->flags = offer->flags & XCP_FLAG_E2E_LIMITED;
 	if (!offer->rtt_us)
 		return;
 	h->rtt = xcp_rtt_field(format, offer->rtt_us);
@@ -133,9 +138,16 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 	h->delta = cpu_to_be32(offer->delta_bytes_ps);
 }
 
-bool nxcp_is_question(const struct xcp_hdr *h)
+struct xcp_offer nxcp_scale_offer(const struct xcp_offer *offer, u32 bytes, u32 copy_bytes,
+				  u32 pkts)
 {
-	return xcp_format(h) != XCP_FORMAT_MINIMAL && !h->rtt;
+	struct xcp_offer scaled = *offer;
+
+	copy_bytes += XCP_FRAME_BYTES;
+	bytes += pkts * XCP_FRAME_BYTES;
+	scaled.throughput_bytes_ps = mul_u64_u32_div(offer->throughput_bytes_ps, copy_bytes, bytes);
+	scaled.delta_bytes_ps = clamp_t(s64, (s64)offer->delta_bytes_ps * pkts, S32_MIN, S32_MAX);
+	return scaled;
 }
 
 bool nxcp_is_copy(const struct xcp_hdr *outer, const struct xcp_hdr *inner)

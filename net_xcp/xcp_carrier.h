@@ -41,6 +41,7 @@
  * @segment_bytes: longest payload received from the peer, bytes
  * @asked: a header carried a demand since the last nxcp_take_asked()
  * @needs_room: since the last answer, data was sent that had no room for one
+ * @unasked: since the peer's last header, one was sent without pending feedback
  */
 struct nxcp_vars {
 	s64 unreturned_bytes_ps;
@@ -52,6 +53,7 @@ struct nxcp_vars {
 	u32 segment_bytes;
 	bool asked;
 	bool needs_room;
+	bool unasked;
 };
 
 /**
@@ -143,14 +145,19 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
 		      const struct xcp_offer *offer, s32 reverse_bytes_ps);
 
 /**
- * nxcp_is_question() - does a header ask if the path passes it?
- * @h: a header on a pure ACK, validated by xcp_check()
+ * nxcp_scale_offer() - compute the offer of a copy without the data
+ * @offer: offer of each packet
+ * @bytes: all packets as one GSO packet, with the headers, bytes
+ * @copy_bytes: the copy, bytes
+ * @pkts: number of packets
  *
- * All other headers on pure ACKs are Minimal: they carry feedback.
+ * A router's feedback is in proportion to a packet's bytes over its Throughput, and at most what
+ * the packet asks for.
  *
- * Return: true if the header has no RTT.
+ * Return: the offer.
  */
-bool nxcp_is_question(const struct xcp_hdr *h);
+struct xcp_offer nxcp_scale_offer(const struct xcp_offer *offer, u32 bytes, u32 copy_bytes,
+				  u32 pkts);
 
 /**
  * nxcp_is_copy() - may a tunnel's outer header be copied to the inner one? (section 2.5)

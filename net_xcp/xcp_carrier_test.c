@@ -243,6 +243,25 @@ static void write_test(struct kunit *test)
 	}
 }
 
+/* A copy without the data counts like its data: bytes over Throughput are equal. */
+static void scale_test(struct kunit *test)
+{
+	const struct xcp_offer two = {
+		.rtt_us = 20000,
+		.throughput_bytes_ps = 144800,
+		.delta_bytes_ps = 1 << 30,
+	};
+	struct xcp_offer scaled = nxcp_scale_offer(&two, 52 + 2 * 1448, 72, 2);
+
+	KUNIT_EXPECT_EQ(test, scaled.rtt_us, two.rtt_us);
+	KUNIT_EXPECT_EQ(test, scaled.throughput_bytes_ps, 144800ULL * 110 / (52 + 2 * 1448 + 76));
+	/* The demand of both packets, limited by the field */
+	KUNIT_EXPECT_EQ(test, scaled.delta_bytes_ps, S32_MAX);
+	scaled = nxcp_scale_offer(&two, 1500, 1500, 1);
+	KUNIT_EXPECT_EQ(test, scaled.throughput_bytes_ps, two.throughput_bytes_ps);
+	KUNIT_EXPECT_EQ(test, scaled.delta_bytes_ps, two.delta_bytes_ps);
+}
+
 /* Which words of a tunnel's copy may differ: a smaller Delta_Throughput, nothing else */
 static void copy_test(struct kunit *test)
 {
@@ -277,22 +296,6 @@ static void copy_test(struct kunit *test)
 	}
 }
 
-static void question_test(struct kunit *test)
-{
-	static const struct xcp_offer unknown;
-	const struct xcp_offer known = { .rtt_us = 1, .throughput_bytes_ps = 1 };
-	struct xcp_hdr h;
-
-	nxcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &unknown, 0);
-	KUNIT_EXPECT_TRUE(test, nxcp_is_question(&h));
-	nxcp_write_offer(&h, 6, XCP_FORMAT_STANDARD, &unknown, 0);
-	KUNIT_EXPECT_TRUE(test, nxcp_is_question(&h));
-	nxcp_write_offer(&h, 6, XCP_FORMAT_MICRO, &known, 0);
-	KUNIT_EXPECT_FALSE(test, nxcp_is_question(&h));
-	nxcp_write_minimal(&h, 6, 0);
-	KUNIT_EXPECT_FALSE(test, nxcp_is_question(&h));
-}
-
 static struct kunit_case nxcp_carrier_cases[] = {
 	KUNIT_CASE(gso_packet_test),
 	KUNIT_CASE(pending_test),
@@ -302,8 +305,8 @@ static struct kunit_case nxcp_carrier_cases[] = {
 	KUNIT_CASE(unsupported_header_test),
 	KUNIT_CASE(window_test),
 	KUNIT_CASE(write_test),
+	KUNIT_CASE(scale_test),
 	KUNIT_CASE(copy_test),
-	KUNIT_CASE(question_test),
 	{}
 };
 

@@ -298,7 +298,8 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	law->held = held;
-	hpccpp_limit_bursts(sk, law->cwnd_pkts, path,
+	/* What is written meanwhile stays cut as now, until it is sent. */
+	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : law->cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
 	law->hosts_limit = path == HOP_PATH_IDLE &&
 			   hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));
@@ -559,10 +560,13 @@ static void hpccpp_grow_header(struct sock *sk)
 	hs->ext_hdr_bytes = bytes;
 }
 
-/* The rate of the path's slowest port, as far as it is trusted. */
-static void hpccpp_believe_path(struct hpccpp_law *law, u64 bytes_ps, bool round)
+/* The rate of the path's slowest port, as far as it is trusted: at first, up to the line rate. */
+static void hpccpp_believe_path(const struct sock *sk, struct hpccpp_law *law, u64 bytes_ps,
+				bool round)
 {
-	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, law->path_bytes_ps,
+	const u64 believed_bytes_ps = law->path_bytes_ps ?: hpccpp_line_bytes_ps(sk, law);
+
+	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, believed_bytes_ps,
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 	law->p_is_old = true;
 }
@@ -587,7 +591,7 @@ static void hpccpp_try_rate(const struct sock *sk, struct hpccpp_law *law)
 	bytes_ps = hpccpp_next_bytes_ps(&law->v, &law->p);
 	if (bytes_ps <= law->path_bytes_ps)
 		return;
-	hpccpp_believe_path(law, bytes_ps, true);
+	hpccpp_believe_path(sk, law, bytes_ps, true);
 	law->v.inc_stage = law->p.max_stage;
 }
 
@@ -629,20 +633,18 @@ static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received rec
 }
 
 /*
- * The first answer tells T and the slowest port: from now on W_init is the draft's. A queue shows
- * that other flows use the port: then W grows by the algorithm.
+ * The first answer has reported T and the slowest port: W_init is the draft's now. A queue shows that
+ * other flows use the port: then W grows by the algorithm.
  */
 static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u64 wnd = law->v.wnd;
 
-	law->opening = false;
-	law->p_is_old = true;
-	hpccpp_update_params(sk, law);
-	if (law->reported_us > hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE)
-		return;
 	hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
-	law->v.wnd = max(law->v.wnd, wnd);
+	if (law->reported_us <= hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE)
+		return;
+	law->v.wnd = min(law->v.wnd, wnd);
+	law->v.wnd_ref = law->v.wnd;
 }
 
 /* Return: the algorithm's result for the answer. */
@@ -667,14 +669,27 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
 	if (bytes_ps != law->path_bytes_ps && a->kind == INT_ANSWER_RECORDS &&
 	    received != HPCC_RECEIVED_NOTHING)
-		hpccpp_believe_path(law, bytes_ps, hpccpp_is_round(law, received, update_seq));
+		hpccpp_believe_path(sk, law, bytes_ps, hpccpp_is_round(law, received, update_seq));
 	if (a->kind == INT_ANSWER_RATIO && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
-	if (law->opening)
-		hpccpp_end_opening(sk, law);
 	if (READ_ONCE(law->net->move) && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_maybe_move(sk, law, hpccpp_is_round(law, received, update_seq));
 	return received;
+}
+
+/*
+ * A path on which probes are lost has no answers, and Reno takes over after some of them. Until
+ * then W grows as in slow start, up to the first loss, so that nothing is lost by having asked. The
+ * answer in the first round may arrive behind the first ACKs.
+ */
+static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
+			       const struct rate_sample *rs)
+{
+	if (law->undo_wnd || tcp_sk(sk)->delivered <= law->cwnd_pkts || !tcp_is_cwnd_limited(sk))
+		return;
+	law->v.wnd += (u64)rs->acked_sacked * hop_wire_bytes(sk) << HPCC_WND_SHIFT;
+	law->v.wnd_ref = law->v.wnd;
+	hpccpp_bound(&law->v, &law->p);
 }
 
 static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
@@ -691,7 +706,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 	enum int_poll poll;
-	bool answered, changed;
+	bool answered, changed, opened;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
@@ -707,11 +722,18 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_give_up(sk, law->blind.measured);
 		return;
 	}
+	opened = answered && law->opening;
+	law->p_is_old |= opened;
+	law->opening &= !answered;
 	changed = hpccpp_update_params(sk, law);
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);
+	if (opened)
+		hpccpp_end_opening(sk, law);
+	else if (law->opening)
+		hpccpp_open_slowly(sk, law, rs);
 	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
-	if (changed || answered || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
+	if (changed || answered || law->opening || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
 	    law->guard.wnd_pkts || law->cwnd_pkts <= 2)
 		hpccpp_set_and_ask(sk, hs, law, changed);
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)

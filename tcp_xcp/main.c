@@ -41,11 +41,14 @@ struct txcp_sock {
 	u32 ack_us;		/* time of the last ACK, tcp_mstamp */
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
+	u32 plain_seq;		/* data before it was sent without a header */
 	struct hop_speed speed;	/* of the socket's device; read once a round trip */
-	bool small;		/* the window in the last offer is small */
-	bool reported;		/* a packet was sent with a small window in its header */
-	bool delayed;		/* txcp_is_delayed() at the last update of cwnd */
-	bool paces;		/* xcp has switched pacing on */
+	bool small : 1;	/* the window in the last offer is small */
+	bool reported : 1;	/* a packet was sent with a small window in its header */
+	bool delayed : 1;	/* txcp_is_delayed() at the last update of cwnd */
+	bool paces : 1;	/* xcp has switched pacing on */
+	bool tried : 1;	/* a header has passed the path */
+	bool lost_plain : 1;/* the data that was lost last had no header */
 };
 
 struct txcp_knobs {
@@ -223,6 +226,8 @@ static void txcp_init(struct sock *sk)
 	xs->round_pkts = tp->delivered;
 	xs->sent_pkts = tp->data_segs_out;
 	xs->ack_us = tp->tcp_mstamp;
+	xs->plain_seq = tp->snd_nxt;
+	xs->tried = nxcp_flow_peer(xs->flow) == HOP_PEER_SUPPORTED;
 	xs->speed = hop_sock_speed(sk);
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	xs->paces = hop_stack_start_pacing(sk);
@@ -266,16 +271,6 @@ static bool txcp_is_limited(const struct sock *sk, const struct rate_sample *rs)
 	       tcp_sk(sk)->chrono_type == TCP_CHRONO_RWND_LIMITED;
 }
 
-/* If the path drops our headers, XCP cannot resume: Reno stays for the rest of the connection. */
-static enum txcp_loss txcp_loss_of(const struct sock *sk, const struct txcp_sock *xs)
-{
-	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
-
-	if (nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED)
-		return XCP_LOSS_RENO;
-	return READ_ONCE(xn->knobs.loss);
-}
-
 /* From now on an undo of the loss restores nothing: feedback has changed the window since. */
 static void txcp_resume_xcp(const struct sock *sk, struct txcp_sock *xs)
 {
@@ -285,8 +280,10 @@ static void txcp_resume_xcp(const struct sock *sk, struct txcp_sock *xs)
 
 static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
+	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
-	enum txcp_loss loss = txcp_loss_of(sk, xs);
+	/* What happens to data without a header says nothing of a path that takes headers. */
+	enum txcp_loss loss = xs->lost_plain ? XCP_LOSS_ROUND : READ_ONCE(xn->knobs.loss);
 	u32 mss_bytes = hop_cc_mss_bytes(sk);
 
 	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
@@ -294,16 +291,6 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)txcp_reno_pkts(sk) * mss_bytes,
 				mss_bytes))
 		txcp_resume_xcp(sk, xs);
-}
-
-/*
- * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
- * the carrier removes its entry and sends no headers any more. A recovery is left to end first.
- */
-static bool txcp_is_cut_off(const struct sock *sk, const struct txcp_sock *xs)
-{
-	return nxcp_flow_peer(xs->flow) == HOP_PEER_UNSUPPORTED &&
-	       inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
 }
 
 /* Reno goes on from XCP's window, which slow start would double. */
@@ -314,15 +301,47 @@ static void txcp_give_up_unlost(struct sock *sk)
 	txcp_give_up(sk);
 }
 
+/*
+ * In the first round trip of data no header has passed the path. Reno goes on, as with a new
+ * connection, while the carrier tries further headers.
+ */
+static void txcp_wait(struct sock *sk, const struct txcp_sock *xs)
+{
+	txcp_release(sk);
+	if (!xs->v.reno)
+		hop_stack_set_cwnd(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
+	hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
+}
+
+/*
+ * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
+ * the carrier removes its entry and sends no headers any more: HOP_PEER_UNSUPPORTED. A recovery is
+ * left to end first.
+ *
+ * Return: true if the connection goes on without XCP.
+ */
+static bool txcp_ends(struct sock *sk, const struct txcp_sock *xs)
+{
+	const enum hop_peer peer = nxcp_flow_peer(xs->flow);
+
+	if (peer == HOP_PEER_SUPPORTED || inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder)
+		return false;
+	if (peer == HOP_PEER_UNKNOWN)
+		txcp_wait(sk, xs);
+	else if (xs->v.reno)
+		txcp_give_up(sk);
+	else
+		txcp_give_up_unlost(sk);
+	return true;
+}
+
 static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts, u32 mss_bytes)
 {
 	const bool reno = xs->v.reno;
 
 	xs->speed = hop_sock_speed(sk);
-	if (reno)
+	if (!txcp_ends(sk, xs) && reno)
 		txcp_end_reno_round(sk, xs);
-	else if (txcp_is_cut_off(sk, xs))
-		txcp_give_up_unlost(sk);
 	txcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);
 	txcp_end_asking(&xs->v, xs->v.received);
 	xs->v.received = false;
@@ -354,6 +373,9 @@ static void txcp_receive_feedback(struct sock *sk, struct txcp_sock *xs, s64 fee
 
 	WRITE_ONCE(xs->feedback_bytes_ps, feedback_bytes_ps);
 	xs->v.received = true;
+	if (!xs->tried)
+		xs->plain_seq = tcp_sk(sk)->snd_nxt;
+	xs->tried = true;
 	txcp_count_asked(sk, xs);
 	if (txcp_is_excess(&xs->v, feedback_bytes_ps))
 		nxcp_flow_count_excess(xs->flow);
@@ -432,6 +454,7 @@ static void txcp_lost(struct sock *sk, u8 new_state)
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
 		return;
 	xs->undo_wnd = xs->v.reno ? 0 : xs->v.wnd;
+	xs->lost_plain = !xs->tried || before(tcp_sk(sk)->snd_una, xs->plain_seq);
 	txcp_begin_reno(&xs->v, new_state > TCP_CA_CWR, tcp_min_rtt(tcp_sk(sk)));
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
 }

@@ -48,7 +48,7 @@ static void leave(struct nxcp_vars *v)
 	FUZZ_CLAIM(xcp_check(&h, XCP_PROTOCOL_DEFAULT) == XCP_OK);
 	FUZZ_CLAIM(xcp_reverse(&h) == reverse_bytes_ps);
 	FUZZ_CLAIM(offer.rtt_us || (!h.rtt && !h.throughput && !h.delta));
-	FUZZ_CLAIM(!(h.flags & ~XCP_FLAGS_KNOWN));
+	FUZZ_CLAIM(!(h.flags & ~XCP_FLAG_E2E_LIMITED));
 }
 
 static void fuzz_once(void)

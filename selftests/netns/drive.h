@@ -32,7 +32,8 @@ static struct DRIVE_FLOW *drive_open(struct sock *sk);
 static enum hop_peer drive_negotiate(struct sock *sk);
 static void drive_close(struct DRIVE_FLOW *flow);
 static u32 drive_hdr_bytes(const struct DRIVE_FLOW *flow);
-static bool drive_is_unanswered(const struct DRIVE_FLOW *flow);
+static bool drive_is_untried(struct DRIVE_FLOW *flow);
+static bool drive_is_unanswered(struct DRIVE_FLOW *flow);
 static void drive_ask(struct DRIVE_FLOW *flow);
 static void drive_collect(const struct sock *sk, struct DRIVE_FLOW *flow);
 
@@ -70,9 +71,16 @@ static void drive_release(struct sock *sk)
 static void drive_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	struct drive *d = inet_csk_ca(sk);
+	enum hop_peer peer;
 
-	const enum hop_peer peer = d->asks ? drive_negotiate(sk) : HOP_PEER_UNKNOWN;
-
+	/* No header has passed the path in the first round trip. */
+	if (d->flow && drive_is_untried(d->flow)) {
+		drive_release(sk);
+		opened--;
+		closed--;
+		d->asks = true;
+	}
+	peer = d->asks ? drive_negotiate(sk) : HOP_PEER_UNKNOWN;
 	if (peer == HOP_PEER_UNKNOWN)
 		return;
 	d->asks = false;

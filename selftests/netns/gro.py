@@ -457,7 +457,7 @@ def stream(kind, version, what, deltas=None, total=4 * MIB):
               good and hosts.snmp("b", "Tcp", "InErrs") == errors and not bad and sent > total // 1460 and
               sent <= taken <= sent + 4, f"{sent} sent, {taken} taken, {bad}")
     if kind is Xcp:
-        feedback = deltas.sum() if deltas else drive("delta") * sent
+        feedback = deltas.sum() if deltas else drive("delta") * hosts.asked(out)
     check_feedback(kind, version, what, feedback if kind is Xcp else None, out, back)
     return (received(version) - came) / sent, (forwarded(version) - through) / (2 * sent)
 

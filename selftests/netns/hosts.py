@@ -180,6 +180,11 @@ def since(name, before, carrier="xcp"):
     return {k: v - before[k] for k, v in counts(name, carrier).items()}
 
 
+def asked(got):
+    """Data packets with a header of XCP, or of which a copy has it."""
+    return got["out_data"] + got["out_try"]
+
+
 def tcp(name, version, cc=None):
     with inside(name):
         sock = socket.socket(FAMILY[version], socket.SOCK_STREAM)

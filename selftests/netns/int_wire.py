@@ -752,7 +752,8 @@ def too_big(caller, version, packet):
 
 
 def blind_errors(tun, version):
-    """Errors that quote another sequence number end nothing; one about data in flight does."""
+    """Errors that quote another sequence number end nothing; after one about data in flight probes
+    collect."""
     sysctl("int_forward", 1)
     drive_reset()
     before = counts()
@@ -777,11 +778,13 @@ def blind_errors(tun, version):
               packet.shim and "icmp_refused" not in grown(before), f"{grown(before)}")
     refuse(tun, version, packet, 60, kinds=1)
     acknowledge(packet)
-    tap.equal(f"IPv{version} ICMP about data in flight: no more headers",
-              (sent().shim, grown(before).get("icmp_refused")), (None, 1))
+    caller.sock.send(bytes(MSS - 60))
+    after = [p for p in caller.peer.read(2) if p.size]
+    tap.equal(f"IPv{version} ICMP about data in flight: no more headers, but probes",
+              ([(p.dscp, bool(p.shim)) for p in after], grown(before).get("icmp_refused")),
+              ([(DSCP_PROBE, False), (0, False)], 1))
     caller.close()
     sysctl("int_forward", 0)
-    time.sleep(61)
 
 
 def spoofed_synack(tun, version):

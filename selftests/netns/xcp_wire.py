@@ -36,6 +36,7 @@ def header(form=MICRO, rtt=100, throughput=1000, delta=0, reverse=0, version=1,
 
 BIG = {"throughput": 1000000}       # a large window
 UNKNOWN = header(rtt=0, throughput=0)
+TRY = 2                             # the packet is a copy, which ends at the carrier
 
 
 def unwrap(data):
@@ -106,9 +107,9 @@ def tries(tun, version):
     peer.knock(listener, UNKNOWN)
     peer.send(ACK)
     peer.read(5)
-    for what, fields, want in (("within the windows", {}, [None, (MINIMAL, 0, 0, 0, 0, 0)]),
+    for what, fields, want in (("within the windows", {}, [None, (MINIMAL, TRY, 0, 0, 0, 0)]),
                                ("beyond the window", {"pos": 1 << 30}, [])):
-        peer.send(ACK, shim=UNKNOWN, **fields)
+        peer.send(ACK, shim=header(rtt=0, throughput=0, flags=TRY), **fields)
         tap.equal(f"IPv{version} a copy tries a header, {what}", sorted((p.shim for p in peer.read(5)), key=bool), want)
     before = counts()
     peer.send(ACK, payload=b"x")
@@ -117,7 +118,7 @@ def tries(tun, version):
     peer.send(ACK, pos=1, payload=b"x", shim=header(throughput=1, delta=3))
     tap.equal(f"IPv{version} data has a header: so has the ACK", [p.shim and p.shim[5] for p in peer.read(50)], [3])
     peer.send(ACK, pos=2, payload=b"x")
-    tap.equal(f"IPv{version} behind it all ACKs have one", [p.shim and p.shim[5] for p in peer.read(50)], [0])
+    tap.equal(f"IPv{version} behind it an ACK of plain data has one, too", [p.shim and p.shim[5] for p in peer.read(50)], [0])
     tap.equal(f"IPv{version} that is a peer with support", counts()["peer_supported"] - before["peer_supported"], 0)
     peer.send(RST | ACK, pos=3)
     listener.accept()[0].close()
@@ -184,7 +185,7 @@ def answers(tun, version):
         ("Standard, flags", [header(STANDARD, delta=5, flags=1, **BIG),
                              header(STANDARD, delta=6, flags=0x80, **BIG)], [11]),
         ("Minimal asks nothing", [header(MINIMAL, 0, 0, 0, 77), header(MINIMAL, 0, 0)], [0]),
-        ("plain data: 0", [None, None], [0]),
+        ("plain data: one header is enough", [None, None], [None]),
         ("more than 32 bits: the rest follows",
          [header(delta=2**31 - 1, **BIG), header(delta=10, **BIG)], [2**31 - 1]),
         ("the rest", [None, None], [10]),
@@ -423,9 +424,9 @@ class Caller(shims.Caller):
     cc = b"xcp"
 
     def accept(self):
-        """Answer the SYN. Return the copy of an ACK that tries a header."""
+        """Answer the SYN."""
         self.peer.send(SYN | ACK, pos=-1, ack=0, options=Peer.OPTIONS + negotiation(*ANSWERS))
-        return next((p for p in self.peer.read(5) if p.shim), None)
+        self.peer.read(5)
 
     def answer(self, shim):
         """Negotiate, with a byte of data that is not counted."""
@@ -483,10 +484,17 @@ def super_packet(caller, version):
 
 
 def refused(tun, version):
+    tcp = {4: 40, 6: 60}[version]
+    # 58: the header and Ethernet; rounded up.
+    scaled = -(-1000 * (tcp + 58) // (tcp + 1 + 38))
     for n, (kind, code) in enumerate(REFUSALS[version]):
         before = counts()
         caller = Caller(tun, version, 51100 + n)
-        copy = caller.accept()
+        caller.accept()
+        copy, plain = caller.data(1)
+        tap.equal(f"IPv{version} the first data is plain, and a copy of its headers in front tries a header",
+                  (plain.shim, plain.size, copy.shim, copy.size, copy.good),
+                  (None, 1, (MICRO, TRY, 100, scaled, 1000, 0), 0, True))
         tun.write(quoted_error(version, copy, kind, code, 40 if kind == 4 else 0, 40))
         tap.equal(f"IPv{version} ICMP {kind}/{code} for a copy that tries a header: plain data, no error",
                   ({p.shim for p in caller.data(MSS) if p.size}, caller.error(),

@@ -114,6 +114,7 @@ local xcp_field = {
 	length = ProtoField.uint8("hopcc.xcp.length", "Length", base.DEC),
 	flags = ProtoField.uint8("hopcc.xcp.flags", "Flags", base.HEX),
 	e2e = ProtoField.bool("hopcc.xcp.flags.e2e_limited", "Limited by end-to-end control", 8, nil, 0x01),
+	try = ProtoField.bool("hopcc.xcp.flags.try", "Copy that tries the path", 8, nil, 0x02),
 	rtt = ProtoField.uint32("hopcc.xcp.rtt", "RTT", base.DEC),
 	rtt_us = ProtoField.uint64("hopcc.xcp.rtt_us", "RTT (us)", base.DEC),
 	throughput = ProtoField.uint32("hopcc.xcp.throughput", "Throughput (bytes/ms)", base.DEC),
@@ -135,7 +136,9 @@ function xcp.dissector(buffer, pinfo, tree)
 	branch:add(xcp_field.format, buffer(0, 1))
 	branch:add(xcp_field.protocol, buffer(1, 1))
 	branch:add(xcp_field.length, buffer(2, 1))
-	branch:add(xcp_field.flags, buffer(3, 1)):add(xcp_field.e2e, buffer(3, 1))
+	local flags = branch:add(xcp_field.flags, buffer(3, 1))
+	flags:add(xcp_field.e2e, buffer(3, 1))
+	flags:add(xcp_field.try, buffer(3, 1))
 	branch:add(xcp_field.rtt, buffer(4, 4))
 	if format ~= 2 then
 		local rtt_us = UInt64(buffer(4, 4):uint()) * (format == 1 and 1000 or 1)

@@ -113,8 +113,6 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
  * hop_carrier_avoids() - is the peer of a connection cached as one without support?
  * @key: the connection's key
  *
- * Counts the connection if it is.
- *
  * Context: any.
  * Return: true if the connection does without the carrier.
  */
@@ -136,6 +134,14 @@ void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count);
  * Context: any but hard interrupt.
  */
 void hop_carrier_note_passed(struct hop_flow *flow);
+
+/**
+ * hop_carrier_forget_passed() - let later connections to the peer try headers by ACKs again
+ * @flow: a flow whose headers do not pass the path any more
+ *
+ * Context: any but hard interrupt.
+ */
+void hop_carrier_forget_passed(const struct hop_flow *flow);
 
 /**
  * hop_carrier_passes() - has the path passed a header in front of TCP?

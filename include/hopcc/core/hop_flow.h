@@ -53,6 +53,8 @@ struct tcphdr;
  * @entries: number of entries of this kind that are not freed yet; changed by hop_core
  * @start: initialises a new private state, which is zeroed before
  * @changed: called after the stage of discovery has changed, under the RCU read lock
+ * @refused: called when an ICMP error shows that a header is not accepted, under the RCU read lock;
+ *	NULL: then the connection does without the carrier
  * @leave: called when an entry is removed before its connection ends: gives back what the carrier
  *	has reserved in the socket, which may be another connection's; under the lock of the socket,
  *	with BH off; NULL: not needed
@@ -66,6 +68,7 @@ struct hop_flow_kind {
 	void (*start)(void *state);
 	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
 			enum hop_stage to);
+	void (*refused)(struct hop_flow *flow);
 	void (*leave)(struct sock *sk, void *state);
 	void (*stop)(void *state);
 };

@@ -24,12 +24,12 @@
  *	 SUPPORTED                               |
  *
  * Then a carrier whose data has a header in front of TCP (hop_handshake_ops.in_front) tries it,
- * since a path that passes TCP may drop it, or lead it elsewhere. Only copies of pure ACKs have it,
- * and end at the carrier of the other end, so that no packet of the connection is lost or refused
- * because of it:
+ * since a path that passes TCP may drop it, or lead it elsewhere. Only copies have it, of pure ACKs
+ * or of the headers of a connection's first data. They end at the carrier of the other end, so that
+ * no packet of the connection is lost or refused because of it:
  *
  *	 SUPPORTED                              SUPPORTED
- *	  | copy of an ACK, header asks ------>  |
+ *	  | copy, header asks --------------->  |
  *	  | <-- copy of an ACK, header answers   |
  *	 HOP_FLOW_PASSED                         |
  *	  | data with headers ---------------->  |
@@ -39,9 +39,9 @@
  *
  * One ACK in a round trip of data asks, by option or header: the third of the handshake, then extra
  * ones. Losing them costs the connection nothing. After HOP_LATE_ASKS of them the stage is
- * UNSUPPORTED, as after a refusal by ICMP, and when TCP's timeouts in a row show that the path has
- * changed. Later connections to the destination then neither ask by ACKs nor try headers for
- * net.hopcc.*_unsupported_s.
+ * UNSUPPORTED. Later connections to the destination then neither ask by ACKs nor try headers for
+ * net.hopcc.*_unsupported_s. The same follows a refusal of a header by ICMP, and timeouts of TCP in
+ * a row, which show that the path has changed; but telemetry goes on by probes, which are TCP.
  */
 #ifndef HOPCC_CORE_HOP_NEGOTIATE_H
 #define HOPCC_CORE_HOP_NEGOTIATE_H

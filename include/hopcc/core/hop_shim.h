@@ -172,6 +172,19 @@ int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *plac
 #define HOP_SHIM_GSO SKB_GSO_SCTP
 
 /**
+ * hop_shim_copy_headers() - copy a packet without its data
+ * @skb: a TCP packet of this host that no device has changed yet; skb->data at its network header
+ * @place: result of hop_shim_find()
+ *
+ * A pure ACK is copied whole. The copy belongs to the packet's socket.
+ *
+ * Context: any.
+ * Return: the copy; NULL without memory.
+ */
+struct sk_buff *hop_shim_copy_headers(const struct sk_buff *skb,
+				      const struct hop_shim_place *place);
+
+/**
  * hop_shim_mark_gso() - mark a GSO packet that got a header, so that no NIC segments it
  * @skb: the GSO packet, after hop_shim_insert()
  *

@@ -33,7 +33,8 @@ struct xcp_offer {
  * nxcp_flow_open() - start to use XCP on a connection
  * @sk: a TCP socket that is established or finishing its handshake
  *
- * From now on data packets of @sk carry its offer.
+ * From now on data packets of @sk carry its offer: copies of them, as long as the path may drop
+ * headers. If @sk has sent data, the path must have passed headers.
  *
  * Context: socket lock held; may be softirq.
  * Return: the flow, with a reference that nxcp_flow_close() releases; NULL if the peer does not
@@ -131,12 +132,13 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow);
  * nxcp_flow_peer() - get the current state of the peer
  * @flow: the flow from nxcp_flow_open()
  *
- * The state is HOP_PEER_SUPPORTED when the flow is opened. It becomes HOP_PEER_UNSUPPORTED for good
- * once consecutive timeouts or an ICMP error show that the path no longer passes our headers.
+ * The state is HOP_PEER_UNKNOWN until a header has passed the path: a new connection knows this one
+ * round trip after its first data. It becomes HOP_PEER_UNSUPPORTED for good once consecutive
+ * timeouts or an ICMP error show that the path no longer passes our headers.
  *
  * Context: any.
  * Return: the state.
  */
-enum hop_peer nxcp_flow_peer(const struct xcp_flow *flow);
+enum hop_peer nxcp_flow_peer(struct xcp_flow *flow);
 
 #endif /* HOPCC_FLOW_XCP_FLOW_H */

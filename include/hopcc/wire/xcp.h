@@ -19,8 +19,8 @@
  *   40.
  * - Format 3 is our addition: it is Standard with the RTT in microseconds, because 1 ms is too
  *   coarse for a data centre.
- * - `unused` carries one flag, for section 4.1. Its other bits are sent as 0; a received header
- *   with other bits set is counted and accepted.
+ * - `unused` carries two flags, one of them for section 4.1. Its other bits are sent as 0; a
+ *   received header with other bits set is counted and accepted.
  * - Within a host, the header of a GSO packet represents one header per segment: see XCP_FLAG_SUM.
  */
 #ifndef HOPCC_WIRE_XCP_H
@@ -40,7 +40,12 @@
 
 /* Section 4.1: the sender is limited by its end-to-end control, not by XCP. */
 #define XCP_FLAG_E2E_LIMITED	0x01
-#define XCP_FLAGS_KNOWN		XCP_FLAG_E2E_LIMITED
+/*
+ * The packet is a copy, which ends at the peer's carrier: its sender does not know yet if the path
+ * passes headers.
+ */
+#define XCP_FLAG_TRY		0x02
+#define XCP_FLAGS_KNOWN		(XCP_FLAG_E2E_LIMITED | XCP_FLAG_TRY)
 
 /*
  * Set only within a host, in a GSO packet that GRO built, never on the wire: Delta_Throughput is

@@ -60,7 +60,12 @@ static u32 drive_hdr_bytes(const struct int_flow *flow)
 	return nint_flow_hdr_bytes(flow);
 }
 
-static bool drive_is_unanswered(const struct int_flow *flow)
+static bool drive_is_untried(struct int_flow *flow)
+{
+	return false;
+}
+
+static bool drive_is_unanswered(struct int_flow *flow)
 {
 	return nint_flow_peer(flow) == HOP_PEER_UNSUPPORTED;
 }

@@ -41,7 +41,12 @@ static u32 drive_hdr_bytes(const struct xcp_flow *flow)
 	return XCP_HDR_BYTES;
 }
 
-static bool drive_is_unanswered(const struct xcp_flow *flow)
+static bool drive_is_untried(struct xcp_flow *flow)
+{
+	return nxcp_flow_peer(flow) == HOP_PEER_UNKNOWN;
+}
+
+static bool drive_is_unanswered(struct xcp_flow *flow)
 {
 	return nxcp_flow_peer(flow) == HOP_PEER_UNSUPPORTED;
 }

@@ -633,8 +633,8 @@ static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received rec
 }
 
 /*
- * The first answer has reported T and the slowest port: W_init is the draft's now. A queue shows that
- * other flows use the port: then W grows by the algorithm.
+ * The first answer has reported T and the slowest port: W_init is the draft's now. A queue shows
+ * that other flows use the port: then W grows by the algorithm.
  */
 static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
 {

@@ -11,9 +11,9 @@
 
 /*
  * Events by letter: S our SYN or ACK asks, y a SYN asks, A our SYN-ACK answers, G it leaves again
- * without, E the connection is established, h the peer answers, asks by an ACK, or sends a packet of
- * its carrier, U our ACKs were not answered, I an ICMP error refuses our header, T timeouts or no
- * header passes, F a filter would miss our header.
+ * without, E the connection is established, h the peer answers, asks by an ACK, or sends a packet
+ * of its carrier, U our ACKs were not answered, I an ICMP error refuses our header, T timeouts or
+ * no header passes, F a filter would miss our header.
  */
 static const struct stage_case {
 	const char *what, *events;

@@ -23,10 +23,10 @@
  *	  | <----------------- next ACK, answers |
  *	 SUPPORTED                               |
  *
- * Then a carrier whose data has a header in front of TCP (hop_handshake_ops.in_front) tries it, since
- * a path that passes TCP may drop it, or lead it elsewhere. Only copies of pure ACKs have it, and end
- * at the carrier of the other end, so that no packet of the connection is lost or refused because of
- * it:
+ * Then a carrier whose data has a header in front of TCP (hop_handshake_ops.in_front) tries it,
+ * since a path that passes TCP may drop it, or lead it elsewhere. Only copies of pure ACKs have it,
+ * and end at the carrier of the other end, so that no packet of the connection is lost or refused
+ * because of it:
  *
  *	 SUPPORTED                              SUPPORTED
  *	  | copy of an ACK, header asks ------>  |

@@ -67,10 +67,14 @@ static enum nint_format nint_format_of(struct int_flow *f, const struct nint_net
 /* Context: f->lock is held. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
 {
+	struct hop_flow *flow = hop_flow_of_state(f);
+
 	lockdep_assert_held(&f->lock);
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	f->format = nint_format_of(f, in);
 	f->forward = nint_forward_of(f, in, lend);
+	if (f->forward == INT_FORWARD_INBAND && hop_carrier_passes(flow))
+		set_bit(HOP_FLOW_PASSED, &flow->flags);
 	f->skipped = 0;
 }
 

@@ -679,8 +679,8 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 
 /*
  * A path on which probes are lost has no answers, and Reno takes over after some of them. Until
- * then W grows as in slow start, up to the first loss, so that nothing is lost by having asked. The
- * answer in the first round may arrive behind the first ACKs.
+ * then W grows as in slow start, up to the first loss, so that nothing is lost by having asked.
+ * The answer in the first round may arrive behind the first ACKs.
  */
 static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 			       const struct rate_sample *rs)

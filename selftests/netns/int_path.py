@@ -111,10 +111,12 @@ def flows(n, total, **options):
 def spread():
     """Data of 16 flows between two hosts with headers: all on one path, as routers find no ports."""
     sysctl("a", "hopcc/int_forward", 1)
+    # The path has passed a header: data of later connections has one from the start.
+    known = flows(1, 100000)
     before = [stamped("r", dev, "data") for dev in ("x0", "y0")]
     exact = flows(16, 100000)
     got = [stamped("r", dev, "data") - b for dev, b in zip(("x0", "y0"), before)]
-    tap.claim("ECMP, inband: one way", exact and sum(got) > 500 and not min(got), f"{got}")
+    tap.claim("ECMP, inband: one way", known and exact and sum(got) > 500 and not min(got), f"{got}")
     sysctl("a", "hopcc/int_forward", 0)
 
 

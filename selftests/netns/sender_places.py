@@ -111,7 +111,7 @@ def go_on(server, pairs):
         got, name, headers, hidden = sender_filters.opens(server, cc, carrier)
         tap.equal(f"{what}: a new one never has headers", (got, name, headers),
                   (sender_filters.TOTAL, left, 0))
-        sender_filters.hidden_until_trusted(server, what, cc, knobs, hidden)
+        sender_filters.hidden_until_trusted(server, what, cc, carrier, knobs, hidden)
 
 
 def go_on_as_before(server, pairs):

@@ -24,8 +24,10 @@ void hop_recent_add(struct hop_recent *recent, const struct in6_addr *addr, unsi
 	struct hop_recent_slot *slot = hop_recent_slot_of(recent, addr);
 
 	spin_lock_bh(&recent->lock);
-	slot->addr = *addr;
-	WRITE_ONCE(slot->until_s, ktime_get_seconds() + seconds);
+	if (seconds || ipv6_addr_equal(&slot->addr, addr)) {
+		slot->addr = *addr;
+		WRITE_ONCE(slot->until_s, ktime_get_seconds() + seconds);
+	}
 	spin_unlock_bh(&recent->lock);
 }
 EXPORT_SYMBOL_GPL(hop_recent_add);

@@ -61,12 +61,12 @@ static void nxcp_count_data(const struct nxcp_net *xn, const struct sk_buff *skb
 		nxcp_count(xn, XCP_COUNT_OUT_GSO);
 }
 
-/* Return: false if timeouts in a row suggest that the path now drops our headers */
+/* Return: false if timeouts of data with headers suggest that the path now drops them */
 static bool nxcp_path_takes_headers(const struct sock *sk, struct hop_flow *flow)
 {
 	enum hop_stage stage = hop_flow_stage(flow);
 
-	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX)
+	if (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX && hop_carrier_passes(flow))
 		stage = hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 	return stage == HOP_STAGE_SUPPORTED;
 }

@@ -228,7 +228,10 @@ static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
 	const struct hpcc_params before = law->p;
 	struct hpccpp_path path = { .t_ns = hpccpp_t_ns(sk, law), .flows = hpccpp_flows(law) };
 
-	path.rate_bytes_ps = line_bytes_ps ?: hpccpp_first_bytes_ps(sk, path.t_ns);
+	path.rate_bytes_ps = line_bytes_ps;
+	if (!line_bytes_ps)
+		path.rate_bytes_ps = law->opening ? HPCCPP_RATE_MAX_MBIT * HPCCPP_BYTES_PER_MBIT :
+						    hpccpp_first_bytes_ps(sk, path.t_ns);
 	path.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, path.t_ns);
 	path.packet_bytes = wire_bytes;
 	hpccpp_set_params(&law->p, c, &path);
@@ -431,6 +434,11 @@ static void hpccpp_init(struct sock *sk)
 	u64 syn_sent_ns;
 
 	hop_stack_bound_cwnd(sk);
+	/* Where losses are being repaired, Reno goes on until the repair ends. */
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR) {
+		hop_cc_wait(sk, &hpccpp_cc, HOP_PEER_UNKNOWN);
+		return;
+	}
 	law = hop_cc_allocate(sk, sizeof(*law));
 	if (law)
 		hs->flow = nint_flow_open(sk);
@@ -611,14 +619,11 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 
 /*
  * For an answer that is the first from a path, or does not have all records: only such answers tell
- * of more hops than any before. The carrier may have given up the headers that data has room for.
+ * of more hops than any before.
  */
 static void hpccpp_enter_path(struct sock *sk, struct hpccpp_law *law, enum hpcc_received received)
 {
-	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-
-	if (law->answer.hops > law->hops_max ||
-	    nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
+	if (law->answer.hops > law->hops_max)
 		hpccpp_grow_header(sk);
 	law->hops_max = max(law->hops_max, law->answer.hops);
 	if (law->answer.kind == INT_ANSWER_RECORDS && received != HPCC_RECEIVED_NOTHING)
@@ -632,19 +637,43 @@ static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received rec
 	return received == HPCC_RECEIVED_NEW && law->v.update_seq != update_seq;
 }
 
+/* Return: true if the first answer, or a loss before it, shows that other flows use the port. */
+static bool hpccpp_port_is_used(const struct sock *sk, const struct hpccpp_law *law)
+{
+	return law->reported_us > hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE || law->undo_wnd ||
+	       inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
+	       (law->answer.kind == INT_ANSWER_RATIO && law->v.u >= law->p.eta);
+}
+
 /*
- * The first answer has reported T and the slowest port: W_init is the draft's now. A queue shows
- * that other flows use the port: then W grows by the algorithm.
+ * The first answer has reported T and the slowest port: W_init is the draft's now. If other flows
+ * use the port, W grows by the algorithm.
  */
 static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
 {
 	const u64 wnd = law->v.wnd;
 
+	/* The receiver has computed W. */
+	if (law->answer.kind == INT_ANSWER_WINDOW)
+		return;
 	hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
-	if (law->reported_us <= hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE)
+	if (!hpccpp_port_is_used(sk, law))
 		return;
 	law->v.wnd = min(law->v.wnd, wnd);
 	law->v.wnd_ref = law->v.wnd;
+}
+
+/*
+ * The slowest port: of all records, or, if there is only that of the most loaded hop, the slowest
+ * that has been it.
+ */
+static void hpccpp_note_speed(struct hpccpp_law *law, enum hpcc_received received)
+{
+	const struct int_answer *a = &law->answer;
+
+	if (a->kind == INT_ANSWER_SUMMARY && received != HPCC_RECEIVED_NOTHING)
+		law->v.path_mbit = min_not_zero(law->v.path_mbit,
+						int_speeds[a->record.speed].mbit_ps);
 }
 
 /* Return: the algorithm's result for the answer. */
@@ -666,9 +695,9 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
 	if (received > HPCC_RECEIVED_SAME || a->kind != INT_ANSWER_RECORDS)
 		hpccpp_enter_path(sk, law, received);
+	hpccpp_note_speed(law, received);
 	bytes_ps = (u64)law->v.path_mbit * HPCCPP_BYTES_PER_MBIT;
-	if (bytes_ps != law->path_bytes_ps && a->kind == INT_ANSWER_RECORDS &&
-	    received != HPCC_RECEIVED_NOTHING)
+	if (bytes_ps && bytes_ps != law->path_bytes_ps && received != HPCC_RECEIVED_NOTHING)
 		hpccpp_believe_path(sk, law, bytes_ps, hpccpp_is_round(law, received, update_seq));
 	if (a->kind == INT_ANSWER_RATIO && hpccpp_is_round(law, received, update_seq))
 		hpccpp_try_rate(sk, law);
@@ -692,10 +721,14 @@ static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 	hpccpp_bound(&law->v, &law->p);
 }
 
-static void hpccpp_end_round(const struct sock *sk, struct hpccpp_law *law)
+static void hpccpp_end_round(struct sock *sk, struct hpccpp_law *law)
 {
+	const struct hpccpp_sock *hs = inet_csk_ca(sk);
 	const struct hop_speed speed = hop_sock_speed(sk);
 
+	/* The carrier may have given up the headers that data has room for. */
+	if (nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
+		hpccpp_grow_header(sk);
 	law->blind.counted = false;
 	law->p_is_old |= speed.mbit != law->speed.mbit || speed.limits != law->speed.limits;
 	law->speed = speed;
@@ -705,6 +738,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
+	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
 	enum int_poll poll;
 	bool answered, changed, opened;
 
@@ -713,18 +747,21 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_end_round(sk, law);
 	poll = nint_flow_poll(hs->flow, &law->answer);
 	if (poll == INT_POLL_UNSUPPORTED) {
-		hpccpp_give_up(sk, true);
+		hpccpp_give_up(sk, !law->opening);
 		return;
 	}
 	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), hpccpp_explained_us(law));
 	answered = poll == INT_POLL_ANSWER;
-	if (answered && hpccpp_is_blind(&law->blind, hpccpp_receive_answer(sk, law))) {
+	if (answered)
+		received = hpccpp_receive_answer(sk, law);
+	if (answered && hpccpp_is_blind(&law->blind, received)) {
 		hpccpp_give_up(sk, law->blind.measured);
 		return;
 	}
-	opened = answered && law->opening;
+	opened = law->opening && received != HPCC_RECEIVED_NOTHING &&
+		 received != HPCC_RECEIVED_SAME;
 	law->p_is_old |= opened;
-	law->opening &= !answered;
+	law->opening &= !opened;
 	changed = hpccpp_update_params(sk, law);
 	if (changed)
 		hpccpp_bound(&law->v, &law->p);

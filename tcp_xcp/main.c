@@ -211,6 +211,8 @@ static void txcp_init(struct sock *sk)
 		hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
 		return;
 	}
+	/* It may have been XCP's before, see txcp_wait(). */
+	memset(xs, 0, sizeof(*xs));
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
 		hop_cc_wait(sk, &txcp_cc, nxcp_flow_ask(sk));
@@ -340,6 +342,9 @@ static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts,
 	const bool reno = xs->v.reno;
 
 	xs->speed = hop_sock_speed(sk);
+	/* So that it never seems to be in front of SND.UNA again. */
+	if (!before(tcp_sk(sk)->snd_una, xs->plain_seq))
+		xs->plain_seq = tcp_sk(sk)->snd_una;
 	if (!txcp_ends(sk, xs) && reno)
 		txcp_end_reno_round(sk, xs);
 	txcp_end_sending(&xs->v, sent_pkts, reno, mss_bytes);

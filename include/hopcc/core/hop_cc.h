@@ -520,12 +520,12 @@ static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum 
 	static struct tcp_congestion_ops prefix##_asking __read_mostly =	\
 		HOP_CC_RENO(name_, .pkts_acked = prefix##_pkts_acked)
 
-/* Context: any. Return: a hash of the peer's address. */
+/* Context: any. Return: a hash of the peer's address, which no peer can choose. */
 static inline u32 hop_cc_peer_hash(const struct sock *sk)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6)
-		return ipv6_addr_hash(&sk->sk_v6_daddr);
+		return __ipv6_addr_jhash(&sk->sk_v6_daddr, net_hash_mix(sock_net(sk)));
 #endif
 	return (__force u32)sk->sk_daddr;
 }

@@ -102,7 +102,7 @@ struct hpcc_path {
  * @update_seq: lastUpdateSeq
  * @updated: @update_seq is valid
  * @update_ns: lastUpdateTime of the algorithm at the receiver
- * @path_mbit: hpcc_path_mbit() of the latest answer with all records
+ * @path_mbit: hpcc_path_mbit() of the latest answer with all records, or as hpccpp_note_speed()
  * @path: the paths
  * @hop: records, @stride entries per path
  */

@@ -23,6 +23,9 @@ enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event)
 	case HOP_EVENT_AGAIN:
 		return hop_stage_at(stage, HOP_STAGE_ANSWERED, HOP_STAGE_NONE);
 	case HOP_EVENT_ESTABLISHED:
+		/* The SYN-ACK left without an answer. */
+		if (stage == HOP_STAGE_OFFERED)
+			return HOP_STAGE_NONE;
 		return hop_stage_at(stage, HOP_STAGE_ANSWERED, HOP_STAGE_SUPPORTED);
 	case HOP_EVENT_RECEIVED:
 		return stage == HOP_STAGE_UNSUPPORTED || stage == HOP_STAGE_OFFERED ?

@@ -28,7 +28,7 @@ static const struct stage_case {
 	{ "answered, and then given up", "ShU", HOP_STAGE_SUPPORTED },
 	{ "offered", "y", HOP_STAGE_OFFERED },
 	{ "offered twice", "yy", HOP_STAGE_OFFERED },
-	{ "not answered, as with a SYN cookie", "yE", HOP_STAGE_OFFERED },
+	{ "not answered, as with a helper of conntrack", "yE", HOP_STAGE_NONE },
 	{ "offered, answered", "yAE", HOP_STAGE_SUPPORTED },
 	{ "the ACK that ends the handshake proves it as well", "yAh", HOP_STAGE_SUPPORTED },
 	{ "our SYN-ACK lost", "yAG", HOP_STAGE_NONE },

@@ -78,11 +78,11 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 			    unsigned int payload_bytes)
 {
 	struct sock *sk = hop_flow_socket(key);
-	bool in = true;
+	bool in = false;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (!sk)
-		return true;
+		return false;
 	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		in = hop_input_ends_handshake(inet_reqsk(sk), th);
 	else if (sk_fullsock(sk))

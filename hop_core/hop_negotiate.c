@@ -12,9 +12,9 @@
 /* States in which a socket may ask; SYN_RECV: it is about to be established. */
 #define HOP_NEGOTIATE_STATES (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 
-static void hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-			       const struct hop_segment *seg, struct hop_flow *flow,
-			       bool asks, bool answers)
+static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+			      const struct hop_segment *seg, struct hop_flow *flow,
+			      bool asks, bool answers)
 {
 	const struct hop_carrier_kind *kind = hs->kind->carrier;
 	struct hop_option o;
@@ -30,8 +30,7 @@ static void hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buf
 		hop_carrier_count_at(&flow->key, kind->out_handshake);
 	else
 		hop_carrier_count_at(&flow->key, err == -ENOSPC ? kind->no_room : kind->no_memory);
-	if (err && seg->syn)
-		hop_flow_event(flow, HOP_EVENT_AGAIN);
+	return err;
 }
 
 /* An existing flow with the socket's key belongs to an earlier connection with the same ports. */
@@ -56,6 +55,27 @@ static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
 }
 
 /*
+ * Is the SYN-ACK, which is sent again, the one that has answered? A packet of the carrier has
+ * arrived since. Its sequence number is in the state of questions, of which there was none.
+ */
+static bool hop_negotiate_is_again(const struct hop_flow *flow, const struct tcphdr *th)
+{
+	return hop_flow_stage(flow) == HOP_STAGE_SUPPORTED && !flow->late.asks &&
+	       flow->late.end_seq == ntohl(th->seq);
+}
+
+/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
+static bool hop_negotiate_is_open(const struct hop_flow_key *key)
+{
+	struct sock *sk = hop_flow_socket(key);
+	const bool full = sk && sk_fullsock(sk);
+
+	if (sk)
+		sock_gen_put(sk);
+	return full;
+}
+
+/*
  * A SYN-ACK without a socket has a SYN cookie. If the stage is neither of the two, the flow is an
  * earlier connection's, since this one's SYN did not ask.
  */
@@ -63,20 +83,22 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 					     const struct sk_buff *skb,
 					     const struct hop_segment *seg)
 {
+	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
 	if (skb->sk)
 		hop_flow_key_of_sock(&key, hs->kind, skb->sk);
 	else
-		hop_flow_key_of_output(&key, hs->kind, skb, hop_segment_tcp(skb, seg));
+		hop_flow_key_of_output(&key, hs->kind, skb, th);
 	flow = hop_flow_find(&key);
-	if (!flow)
+	if (!flow || (!skb->sk && hop_negotiate_is_open(&key)))
 		return NULL;
 	switch (hop_flow_stage(flow)) {
 	case HOP_STAGE_OFFERED:
 		if (!skb->sk)
 			break;
+		flow->late.end_seq = ntohl(th->seq);
 		hop_flow_event(flow, HOP_EVENT_ANSWER);
 		return flow;
 	case HOP_STAGE_ANSWERED:
@@ -86,6 +108,8 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	case HOP_STAGE_NONE:
 		return NULL;
 	default:
+		if (hop_negotiate_is_again(flow, th))
+			return NULL;
 		break;
 	}
 	hop_flow_remove(flow);
@@ -116,8 +140,9 @@ struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, str
 	if (hop_shim_is_rewritten(skb))
 		return NULL;
 	flow = hop_negotiate_find(hs, skb, seg);
-	if (flow)
-		hop_negotiate_send(hs, skb, seg, flow, !seg->ack, seg->ack);
+	/* A SYN-ACK may have no room (MPTCP, Fast Open): the next pure ACK answers. */
+	if (flow && hop_negotiate_send(hs, skb, seg, flow, !seg->ack, seg->ack) && seg->ack)
+		set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_handshake);
@@ -134,7 +159,13 @@ bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 		return false;
 	asks = test_and_clear_bit(HOP_FLOW_ASKS, &flow->flags);
 	answers = test_and_clear_bit(HOP_FLOW_ANSWERS, &flow->flags);
-	hop_negotiate_send(hs, skb, seg, flow, asks, answers);
+	if (!hop_negotiate_send(hs, skb, seg, flow, asks, answers))
+		return true;
+	/* The next ACK may have room, with fewer SACK blocks. */
+	if (asks)
+		set_bit(HOP_FLOW_ASKS, &flow->flags);
+	if (answers)
+		set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_ack);

@@ -46,7 +46,7 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 {
 	struct hop_flow *flow = NULL;
 
-	if (!a->copy && hop_input_is_expected(&a->key, th, payload_bytes))
+	if (hop_input_is_expected(&a->key, th, payload_bytes))
 		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -78,6 +78,9 @@ static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int byt
 	return data;
 }
 
+/* At most so many ACKs answer questions by ACKs, of options and of copies. */
+#define XCP_TRIES	(2 * HOP_LATE_ASKS)
+
 /*
  * A copy with an offer asks if the path passes headers: the next ACK has a Minimal header. The peer
  * sends all other headers only after one of this end has arrived.
@@ -90,10 +93,12 @@ static void nxcp_note_path(const struct nxcp_arrival *a, struct hop_flow *flow)
 	}
 	set_bit(HOP_FLOW_SHOWS, &flow->flags);
 	/* An offer is in a copy of data's headers, and the data behind it causes an ACK. */
-	if (a->h.rtt)
+	if (a->h.rtt) {
 		hop_input_ack_now(&a->key, 0);
-	else
+	} else if (READ_ONCE(flow->late.asked) < XCP_TRIES) {
+		WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
 		hop_input_answer_now(&a->key);
+	}
 }
 
 static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a,
@@ -111,8 +116,8 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 		return;
 	}
 	hop_flow_settle(flow);
-	hop_flow_event(flow, HOP_EVENT_RECEIVED);
-	nxcp_note_path(a, flow);
+	if (hop_flow_event(flow, HOP_EVENT_RECEIVED) == HOP_STAGE_SUPPORTED)
+		nxcp_note_path(a, flow);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
 	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);

@@ -120,7 +120,7 @@ struct hop_flow_link {
  * @ref: reference count: the table and the congestion control hold references
  * @stage: stage of discovery; hop_flow_event() changes it, hop_flow_stage() reads it
  * @flags: HOP_FLOW_*; HOP_FLOW_OPENING is changed under the lock of the netns
- * @late: negotiation on an established connection; under the socket lock
+ * @late: negotiation on an established connection; under the socket lock, but for @late.asked
  * @used_jiffies: time of the last successful lookup
  * @rcu: for freeing the entry
  * @state: private state of the carrier

@@ -36,7 +36,7 @@ enum hop_stage {
  * @HOP_EVENT_ASK: our SYN or ACK asks
  * @HOP_EVENT_OFFER: a SYN that asks arrives
  * @HOP_EVENT_ANSWER: our SYN-ACK answers
- * @HOP_EVENT_AGAIN: our SYN-ACK leaves without the answer, for lack of room or for the second time
+ * @HOP_EVENT_AGAIN: our SYN-ACK leaves for the second time, without the answer
  * @HOP_EVENT_ESTABLISHED: the handshake is complete
  * @HOP_EVENT_RECEIVED: the peer answers, or its ACK asks, or a packet of its carrier arrives
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs that ask were not answered

@@ -5,7 +5,7 @@
 
 static void floods_control(struct sock *sk, const struct rate_sample *rs)
 {
-	tcp_sk(sk)->snd_cwnd = min(2000U, tcp_sk(sk)->snd_cwnd_clamp);
+	tcp_sk(sk)->snd_cwnd = min(300U, tcp_sk(sk)->snd_cwnd_clamp);
 }
 
 static u32 floods_ssthresh(struct sock *sk)

@@ -11,8 +11,7 @@
  *
  * The carrier adds demands for sockets whose congestion control is "xcp". It returns feedback in
  * the next packet, data or ACK, of any socket whose peer supports XCP. Packets with a malformed
- * header or one that is not negotiated are left unchanged to the stack, which answers that it does
- * not know the protocol.
+ * header are left unchanged to the stack, which answers that it does not know the protocol.
  *
  * Tunnels (section 2.5) are in tunnel.c, AH and ESP (2.3) in ipsec.c. Both are off by default and
  * switched on by a sysctl. While off, a header in front of either is left in place, and an ICMP

@@ -20,8 +20,8 @@
  * XCP_COUNT_IN: headers removed from received packets
  * XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
  * XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
- * XCP_COUNT_IN_BAD_SUM: subset of XCP_COUNT_IN: SYNs, and segments of connections without a flow,
- *	with a wrong TCP checksum
+ * XCP_COUNT_IN_BAD_SUM: options and copies with a wrong TCP checksum, and segments of connections
+ *	that have not negotiated
  * XCP_COUNT_IN_BAD_SEQ: subset of XCP_COUNT_IN: segments outside of the TCP windows, which may
  *	come from an attacker
  * XCP_COUNT_IN_EXCESS: ACKs with more feedback than tcp_xcp has asked for, whose peer may lie; it

@@ -301,12 +301,17 @@ static enum hop_peer hop_negotiate_ask_next(struct hop_flow *flow, bool tries)
 	return HOP_PEER_UNKNOWN;
 }
 
-/* An answer may arrive at the same time. */
+/*
+ * An answer may arrive at the same time. A question that never left, as where IPsec or TCP-MD5 keeps
+ * it from leaving, says nothing of the peer.
+ */
 static enum hop_peer hop_negotiate_give_up(struct hop_flow *flow, bool tries)
 {
-	clear_bit(HOP_FLOW_ASKS, &flow->flags);
-	clear_bit(HOP_FLOW_TRIES, &flow->flags);
-	return hop_peer_at(hop_flow_event(flow, tries ? HOP_EVENT_TIMEOUTS : HOP_EVENT_UNANSWERED));
+	const bool kept = test_and_clear_bit(HOP_FLOW_ASKS, &flow->flags) |
+			  test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags);
+	const enum hop_event event = tries ? HOP_EVENT_TIMEOUTS : HOP_EVENT_UNANSWERED;
+
+	return hop_peer_at(hop_flow_event(flow, kept ? HOP_EVENT_HIDDEN : event));
 }
 
 static bool hop_negotiate_avoids(const struct hop_flow_key *key)

@@ -39,3 +39,28 @@ bool hop_output_has_room(const struct sk_buff *skb, unsigned int payload_bytes,
 	return wire_bytes <= dst_mtu(skb_dst(skb));
 }
 EXPORT_SYMBOL_GPL(hop_output_has_room);
+
+/*
+ * The copy is linear. If there is data, TCP's checksum covers only the pseudo-header so far, which
+ * has the length.
+ */
+struct sk_buff *hop_output_copy_headers(const struct sk_buff *skb, const struct hop_segment *seg)
+{
+	const unsigned int bytes = skb->len - seg->place.offset_bytes;
+	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
+	unsigned int headers_bytes, length;
+	struct tcphdr *th;
+
+	if (!copy)
+		return NULL;
+	th = (struct tcphdr *)(copy->data + seg->place.offset_bytes);
+	headers_bytes = __tcp_hdrlen(th);
+	skb_trim(copy, seg->place.offset_bytes + headers_bytes);
+	skb_gso_reset(copy);
+	length = copy->len - (copy->protocol == htons(ETH_P_IP) ? 0 : sizeof(struct ipv6hdr));
+	hop_shim_write_ip(copy, &seg->place, length, seg->place.next);
+	inet_proto_csum_replace2(&th->check, copy, htons(bytes), htons(headers_bytes), true);
+	skb_set_owner_w(copy, skb->sk);
+	return copy;
+}
+EXPORT_SYMBOL_GPL(hop_output_copy_headers);

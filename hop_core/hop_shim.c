@@ -93,8 +93,8 @@ static unsigned int hop_shim_ip_length(const struct sk_buff *skb, int change_byt
 	return length + change_bytes;
 }
 
-static void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
-			      unsigned int length, u8 next)
+void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
+		       unsigned int length, u8 next)
 {
 	skb_network_header(skb)[place->name_bytes] = next;
 	if (skb->protocol == htons(ETH_P_IPV6)) {
@@ -162,31 +162,6 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 	return skb->data + place->offset_bytes;
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
-
-/*
- * The copy is linear. If there is data, TCP's checksum covers only the pseudo-header so far, which
- * has the length.
- */
-struct sk_buff *hop_shim_copy_headers(const struct sk_buff *skb, const struct hop_shim_place *place)
-{
-	const unsigned int bytes = skb->len - place->offset_bytes;
-	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
-	unsigned int headers_bytes;
-	struct tcphdr *th;
-
-	if (!copy)
-		return NULL;
-	th = (struct tcphdr *)(copy->data + place->offset_bytes);
-	headers_bytes = __tcp_hdrlen(th);
-	skb_trim(copy, place->offset_bytes + headers_bytes);
-	skb_gso_reset(copy);
-	hop_shim_write_ip(copy, place, hop_shim_ip_length(skb, (int)(headers_bytes - bytes)),
-			  place->next);
-	inet_proto_csum_replace2(&th->check, copy, htons(bytes), htons(headers_bytes), true);
-	skb_set_owner_w(copy, skb->sk);
-	return copy;
-}
-EXPORT_SYMBOL_GPL(hop_shim_copy_headers);
 
 /*
  * Without our header, any device may segment the GSO packet again. If the skb has clones, a

@@ -130,7 +130,7 @@ static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 			   const struct xcp_offer *offer)
 {
 	const unsigned int pkts = max_t(u16, 1, skb_shinfo(skb)->gso_segs);
-	struct sk_buff *copy = hop_shim_copy_headers(skb, &seg->place);
+	struct sk_buff *copy = hop_output_copy_headers(skb, seg);
 	struct xcp_offer scaled;
 
 	if (!copy) {

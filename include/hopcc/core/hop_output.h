@@ -162,4 +162,16 @@ static inline bool hop_output_is_opening(const struct sock *sk)
 	       (tp->syn_data && !inet_csk(sk)->icsk_ca_initialized);
 }
 
+/**
+ * hop_output_copy_headers() - copy a packet without its data
+ * @skb: a TCP packet of this host that no device has changed yet; skb->data at its network header
+ * @seg: result of hop_output_read()
+ *
+ * A pure ACK is copied whole. The copy belongs to the packet's socket.
+ *
+ * Context: any.
+ * Return: the copy; NULL without memory.
+ */
+struct sk_buff *hop_output_copy_headers(const struct sk_buff *skb, const struct hop_segment *seg);
+
 #endif /* HOPCC_CORE_HOP_OUTPUT_H */

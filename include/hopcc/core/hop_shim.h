@@ -172,17 +172,16 @@ int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *plac
 #define HOP_SHIM_GSO SKB_GSO_SCTP
 
 /**
- * hop_shim_copy_headers() - copy a packet without its data
- * @skb: a TCP packet of this host that no device has changed yet; skb->data at its network header
- * @place: result of hop_shim_find()
- *
- * A pure ACK is copied whole. The copy belongs to the packet's socket.
+ * hop_shim_write_ip() - set the length and the next protocol in the IP headers
+ * @skb: the packet, whose IP headers are writable
+ * @place: place of the header, from hop_shim_find()
+ * @length: value of IP's length field
+ * @next: protocol number that the header at @place gets
  *
  * Context: any.
- * Return: the copy; NULL without memory.
  */
-struct sk_buff *hop_shim_copy_headers(const struct sk_buff *skb,
-				      const struct hop_shim_place *place);
+void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
+		       unsigned int length, u8 next);
 
 /**
  * hop_shim_mark_gso() - mark a GSO packet that got a header, so that no NIC segments it

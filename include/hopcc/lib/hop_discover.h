@@ -42,7 +42,8 @@ enum hop_stage {
  * @HOP_EVENT_UNANSWERED: HOP_LATE_ASKS of our ACKs that ask were not answered
  * @HOP_EVENT_REFUSED: an ICMP error shows that a host or router does not accept our headers
  * @HOP_EVENT_TIMEOUTS: TCP had HOP_TIMEOUTS_MAX timeouts in a row, or headers did not pass the path
- * @HOP_EVENT_HIDDEN: a filter of this host would miss TCP below our next header (hop_filter.h)
+ * @HOP_EVENT_HIDDEN: a filter of this host would miss TCP below our next header (hop_filter.h), or
+ *	something else in this host keeps our ACKs from asking
  */
 enum hop_event {
 	HOP_EVENT_ASK,

@@ -302,8 +302,8 @@ static enum hop_peer hop_negotiate_ask_next(struct hop_flow *flow, bool tries)
 }
 
 /*
- * An answer may arrive at the same time. A question that never left, as where IPsec or TCP-MD5 keeps
- * it from leaving, says nothing of the peer.
+ * An answer may arrive at the same time. A question that never left, as where IPsec or TCP-MD5
+ * keeps it from leaving, says nothing of the peer.
  */
 static enum hop_peer hop_negotiate_give_up(struct hop_flow *flow, bool tries)
 {

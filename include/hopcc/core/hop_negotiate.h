@@ -12,11 +12,11 @@
  *	                                        SUPPORTED
  *
  * The option is left out where a SYN or SYN-ACK has no room for it (MPTCP, Fast Open): the next
- * pure ACK answers instead. It is left out, too, when one is sent again: a box that drops it must not
- * delay the connection by more than a lost packet does. ANSWERED becomes NONE then. It is answered
- * to no SYN with a SYN cookie, for which no state is kept. In these cases, if the SYN does not ask
- * an end that wants the carrier, and if the congestion control is selected later, pure ACKs of the
- * established connection ask:
+ * pure ACK answers instead. It is left out, too, when one is sent again: a box that drops it must
+ * not delay the connection by more than a lost packet does. ANSWERED becomes NONE then. It is
+ * answered to no SYN with a SYN cookie, for which no state is kept. In these cases, if the SYN does
+ * not ask an end that wants the carrier, and if the congestion control is selected later, pure ACKs
+ * of the established connection ask:
  *
  *	 NONE or ASKED                          any
  *	  | ACK, asks ------------------------>  |

@@ -286,17 +286,6 @@ bool hop_flow_remove(struct hop_flow *flow)
 	return true;
 }
 
-/* For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing. */
-static bool hop_flow_has_full_socket(const struct hop_flow *flow)
-{
-	struct sock *sk = hop_flow_socket(&flow->key);
-	bool full = sk && sk_fullsock(sk);
-
-	if (sk)
-		sock_gen_put(sk);
-	return full;
-}
-
 /*
  * The oldest half-open entry is the one that is least likely to become a connection. If its
  * connection exists by now, although it has sent nothing yet, the entry stays but is not half-open.
@@ -314,7 +303,7 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 	spin_unlock_bh(&fn->lock);
 	if (!flow)
 		return false;
-	keeps = hop_flow_has_full_socket(flow);
+	keeps = hop_flow_has_full_socket(&flow->key);
 	evicted = !keeps && hop_flow_remove(flow);
 	spin_lock_bh(&fn->lock);
 	if (keeps)

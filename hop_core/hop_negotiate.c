@@ -64,17 +64,6 @@ static bool hop_negotiate_is_again(const struct hop_flow *flow, const struct tcp
 	       flow->late.end_seq == ntohl(th->seq);
 }
 
-/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
-static bool hop_negotiate_is_open(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	const bool full = sk && sk_fullsock(sk);
-
-	if (sk)
-		sock_gen_put(sk);
-	return full;
-}
-
 /*
  * A SYN-ACK without a socket has a SYN cookie. If the stage is neither of the two, the flow is an
  * earlier connection's, since this one's SYN did not ask.
@@ -92,7 +81,8 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	else
 		hop_flow_key_of_output(&key, hs->kind, skb, th);
 	flow = hop_flow_find(&key);
-	if (!flow || (!skb->sk && hop_negotiate_is_open(&key)))
+	/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
+	if (!flow || (!skb->sk && hop_flow_has_full_socket(&key)))
 		return NULL;
 	switch (hop_flow_stage(flow)) {
 	case HOP_STAGE_OFFERED:

@@ -98,7 +98,7 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
 		return;
 	hop_carrier_count(cn, kind->unsupported);
 	hop_recent_add(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s));
-	hop_recent_add(&cn->passed, &flow->key.peer, 0);
+	hop_carrier_forget_passed(flow);
 }
 EXPORT_SYMBOL_GPL(hop_carrier_changed);
 

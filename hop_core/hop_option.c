@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <hopcc/core/hop_option.h>
+#include <hopcc/core/hop_shim.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/tcp.h>
@@ -12,23 +13,6 @@
 unsigned short hop_option_exid = HOP_OPTION_EXID;
 module_param_named(option_exid, hop_option_exid, ushort, 0444);
 MODULE_PARM_DESC(option_exid, "ExID of the TCP option by which carriers negotiate (0x484f)");
-
-/* Value of IP's length field; 0 if it does not contain the length. */
-static unsigned int hop_option_ip_bytes(const struct sk_buff *skb)
-{
-	return skb->protocol == htons(ETH_P_IP) ? ntohs(ip_hdr(skb)->tot_len) :
-						  ntohs(ipv6_hdr(skb)->payload_len);
-}
-
-static void hop_option_set_ip_bytes(struct sk_buff *skb, unsigned int bytes)
-{
-	if (skb->protocol != htons(ETH_P_IP)) {
-		ipv6_hdr(skb)->payload_len = htons(bytes);
-		return;
-	}
-	ip_hdr(skb)->tot_len = htons(bytes);
-	ip_send_check(ip_hdr(skb));
-}
 
 /* Size of the longest segment into which a packet is split. */
 static unsigned int hop_option_wire_bytes(const struct sk_buff *skb, unsigned int headers_bytes)
@@ -41,11 +25,9 @@ static bool hop_option_has_room(const struct sk_buff *skb, unsigned int tcp_at,
 {
 	const u8 *th = skb->data + tcp_at;
 	const unsigned int tcp_bytes = __tcp_hdrlen((const struct tcphdr *)th);
-	const unsigned int length = hop_option_ip_bytes(skb);
 	const struct dst_entry *dst = skb_dst(skb);
 
-	return tcp_bytes + bytes <= HOP_OPTION_TCP_MAX_BYTES && length &&
-	       length + bytes <= IP_MAX_MTU &&
+	return tcp_bytes + bytes <= HOP_OPTION_TCP_MAX_BYTES && hop_shim_ip_length(skb, bytes) &&
 	       (!dst || hop_option_wire_bytes(skb, tcp_at + tcp_bytes) + bytes <= dst_mtu(dst)) &&
 	       hop_option_may_append(th + sizeof(struct tcphdr),
 				     tcp_bytes - sizeof(struct tcphdr));
@@ -55,7 +37,7 @@ static bool hop_option_has_room(const struct sk_buff *skb, unsigned int tcp_at,
 static u8 *hop_option_make_room(struct sk_buff *skb, unsigned int headers_bytes,
 				unsigned int bytes)
 {
-	const unsigned int length = hop_option_ip_bytes(skb) + bytes;
+	const unsigned int length = hop_shim_ip_length(skb, bytes);
 
 	skb_push(skb, bytes);
 	memmove(skb->data, skb->data + bytes, headers_bytes);
@@ -63,7 +45,7 @@ static u8 *hop_option_make_room(struct sk_buff *skb, unsigned int headers_bytes,
 	skb->transport_header -= bytes;
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		skb->csum_start -= bytes;
-	hop_option_set_ip_bytes(skb, length);
+	hop_shim_set_ip_length(skb, length);
 	return skb->data + headers_bytes;
 }
 

@@ -48,7 +48,7 @@ struct sk_buff *hop_output_copy_headers(const struct sk_buff *skb, const struct 
 {
 	const unsigned int bytes = skb->len - seg->place.offset_bytes;
 	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
-	unsigned int headers_bytes, length;
+	unsigned int headers_bytes;
 	struct tcphdr *th;
 
 	if (!copy)
@@ -57,8 +57,7 @@ struct sk_buff *hop_output_copy_headers(const struct sk_buff *skb, const struct 
 	headers_bytes = __tcp_hdrlen(th);
 	skb_trim(copy, seg->place.offset_bytes + headers_bytes);
 	skb_gso_reset(copy);
-	length = copy->len - (copy->protocol == htons(ETH_P_IP) ? 0 : sizeof(struct ipv6hdr));
-	hop_shim_write_ip(copy, &seg->place, length, seg->place.next);
+	hop_shim_set_ip_length(copy, hop_shim_ip_length(skb, (int)(headers_bytes - bytes)));
 	inet_proto_csum_replace2(&th->check, copy, htons(bytes), htons(headers_bytes), true);
 	skb_set_owner_w(copy, skb->sk);
 	return copy;

@@ -80,8 +80,7 @@ bool hop_shim_find_at(const struct sk_buff *skb, unsigned int at_bytes, __be16 p
 }
 EXPORT_SYMBOL_GPL(hop_shim_find_at);
 
-/* Compute IP's length field after a change; 0 if the field is too small. */
-static unsigned int hop_shim_ip_length(const struct sk_buff *skb, int change_bytes)
+unsigned int hop_shim_ip_length(const struct sk_buff *skb, int change_bytes)
 {
 	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
 	unsigned int length = ipv4 ? ntohs(ip_hdr(skb)->tot_len) :
@@ -93,16 +92,21 @@ static unsigned int hop_shim_ip_length(const struct sk_buff *skb, int change_byt
 	return length + change_bytes;
 }
 
-void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
-		       unsigned int length, u8 next)
+void hop_shim_set_ip_length(struct sk_buff *skb, unsigned int length)
 {
-	skb_network_header(skb)[place->name_bytes] = next;
 	if (skb->protocol == htons(ETH_P_IPV6)) {
 		ipv6_hdr(skb)->payload_len = htons(length);
 		return;
 	}
 	ip_hdr(skb)->tot_len = htons(length);
 	ip_send_check(ip_hdr(skb));
+}
+
+static void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
+			      unsigned int length, u8 next)
+{
+	skb_network_header(skb)[place->name_bytes] = next;
+	hop_shim_set_ip_length(skb, length);
 }
 
 bool hop_shim_is_rewritten(const struct sk_buff *skb)

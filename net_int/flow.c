@@ -23,11 +23,6 @@ static void nint_flow_start(void *state)
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
 
-static void nint_flow_refused(struct hop_flow *flow)
-{
-	nint_leave_data(hop_flow_state(flow));
-}
-
 static atomic_t nint_flow_entries = ATOMIC_INIT(0);
 
 const struct hop_flow_kind nint_flow_kind = {
@@ -36,7 +31,7 @@ const struct hop_flow_kind nint_flow_kind = {
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
 	.changed = hop_carrier_changed,
-	.refused = nint_flow_refused,
+	.refused = nint_leave_data,
 	.stop = nint_tlm_stop,
 };
 
@@ -272,7 +267,7 @@ static void nint_flow_prove(struct int_flow *f)
 		compat_send_ack(f->sk, tp->rcv_nxt);
 		break;
 	case HOP_LATE_GIVE_UP:
-		nint_leave_data(f);
+		nint_leave_data(hop_flow_of_state(f));
 		break;
 	default:
 		break;

@@ -551,7 +551,7 @@ u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out
 
 /* output.c */
 extern const struct hop_handshake_ops nint_handshake_ops;
-void nint_leave_data(struct int_flow *f);
+void nint_leave_data(struct hop_flow *flow);
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

@@ -152,14 +152,16 @@ static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 }
 
 /* Lets probes collect for the rest of the connection: headers in data do not pass the path. */
-void nint_leave_data(struct int_flow *f)
+void nint_leave_data(struct hop_flow *flow)
 {
+	struct int_flow *f = hop_flow_state(flow);
+
 	spin_lock_bh(&f->lock);
 	f->probes_only = true;
 	f->forward = INT_FORWARD_PROBE;
 	nint_forget_unanswered(&f->asker);
 	spin_unlock_bh(&f->lock);
-	hop_carrier_forget_passed(hop_flow_of_state(f));
+	hop_carrier_forget_passed(flow);
 }
 
 static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
@@ -191,7 +193,7 @@ static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 	struct inband i;
 
 	if (nint_is_hidden(skb, seg->state))
-		nint_leave_data(f);
+		nint_leave_data(flow);
 	else if (nint_begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
 		nint_insert_inband(in, skb, seg, flow, &i);
 }
@@ -208,7 +210,7 @@ static void nint_output_proof(struct nint_net *in, struct sk_buff *skb,
 	struct inband i;
 
 	if (nint_is_hidden(skb, seg->state)) {
-		nint_leave_data(f);
+		nint_leave_data(flow);
 		return;
 	}
 	spin_lock_bh(&f->lock);
@@ -229,8 +231,7 @@ static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
 {
 	if (hop_negotiate_ack(&nint_handshake_ops, skb, seg, flow))
 		return;
-	if (READ_ONCE(flow->flags) & BIT(HOP_FLOW_TRIES) && !hop_segment_tcp(skb, seg)->fin &&
-	    test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags))
+	if (!hop_segment_tcp(skb, seg)->fin && hop_flow_take(flow, HOP_FLOW_TRIES))
 		nint_output_proof(in, skb, seg, sk, flow);
 	else
 		nint_option_insert(in, skb, seg, flow);
@@ -250,7 +251,7 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 	/* The path may have changed to one that drops our headers. */
 	if (nint_is_inband(f) &&
 	    (inet_csk(sk)->icsk_retransmits >= HOP_TIMEOUTS_MAX || nint_is_given_up(f, sk)))
-		nint_leave_data(f);
+		nint_leave_data(flow);
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	nint_probe(in, skb, seg, sk, flow, state);

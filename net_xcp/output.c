@@ -215,12 +215,9 @@ static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const stru
 
 	if (hop_negotiate_ack(&nxcp_handshake_ops, skb, seg, flow))
 		return;
-	/* Most connections have nothing to try. */
-	if (READ_ONCE(flow->flags) & BIT(HOP_FLOW_TRIES) &&
-	    test_and_clear_bit(HOP_FLOW_TRIES, &flow->flags) && !hop_carrier_passes(flow))
+	if (hop_flow_take(flow, HOP_FLOW_TRIES) && !hop_carrier_passes(flow))
 		nxcp_output_header(xn, skb, seg, flow, &unknown);
-	if (((READ_ONCE(flow->flags) & BIT(HOP_FLOW_SHOWS) &&
-	      test_and_clear_bit(HOP_FLOW_SHOWS, &flow->flags)) || nxcp_needs_header(flow)) &&
+	if ((hop_flow_take(flow, HOP_FLOW_SHOWS) || nxcp_needs_header(flow)) &&
 	    nxcp_output_header(xn, skb, seg, flow, NULL))
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }

@@ -301,7 +301,7 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	law->held = held;
-	/* What is written meanwhile stays cut as now, until it is sent. */
+	/* The write queue keeps the size of its packets until they are sent, behind the opening. */
 	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : law->cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
 	law->hosts_limit = path == HOP_PATH_IDLE &&
@@ -434,11 +434,8 @@ static void hpccpp_init(struct sock *sk)
 	u64 syn_sent_ns;
 
 	hop_stack_bound_cwnd(sk);
-	/* Where losses are being repaired, Reno goes on until the repair ends. */
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR) {
-		hop_cc_wait(sk, &hpccpp_cc, HOP_PEER_UNKNOWN);
+	if (hop_cc_waits_for_repair(sk, &hpccpp_cc))
 		return;
-	}
 	law = hop_cc_allocate(sk, sizeof(*law));
 	if (law)
 		hs->flow = nint_flow_open(sk);

@@ -43,12 +43,12 @@ struct txcp_sock {
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
 	u32 plain_seq;		/* data before it was sent without a header */
 	struct hop_speed speed;	/* of the socket's device; read once a round trip */
-	bool small : 1;	/* the window in the last offer is small */
+	bool small : 1;		/* the window in the last offer is small */
 	bool reported : 1;	/* a packet was sent with a small window in its header */
 	bool delayed : 1;	/* txcp_is_delayed() at the last update of cwnd */
-	bool paces : 1;	/* xcp has switched pacing on */
-	bool tried : 1;	/* a header has passed the path */
-	bool lost_plain : 1;/* the data that was lost last had no header */
+	bool paces : 1;		/* xcp has switched pacing on */
+	bool tried : 1;		/* a header has passed the path */
+	bool lost_plain : 1;	/* the data that was lost last had no header */
 };
 
 struct txcp_knobs {
@@ -206,11 +206,8 @@ static void txcp_init(struct sock *sk)
 	u32 cwnd_pkts;
 
 	hop_stack_bound_cwnd(sk);
-	/* Where losses are being repaired, Reno goes on until the repair ends. */
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR) {
-		hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
+	if (hop_cc_waits_for_repair(sk, &txcp_cc))
 		return;
-	}
 	/* It may have been XCP's before, see txcp_wait(). */
 	memset(xs, 0, sizeof(*xs));
 	xs->flow = nxcp_flow_open(sk);
@@ -284,7 +281,7 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
 	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
 	bool recovered = inet_csk(sk)->icsk_ca_state <= TCP_CA_Disorder;
-	/* What happens to data without a header says nothing of a path that takes headers. */
+	/* A loss of data without a header is no sign that a router of XCP is missing. */
 	enum txcp_loss loss = xs->lost_plain ? XCP_LOSS_ROUND : READ_ONCE(xn->knobs.loss);
 	u32 mss_bytes = hop_cc_mss_bytes(sk);
 

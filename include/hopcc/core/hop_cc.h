@@ -486,6 +486,26 @@ static inline void hop_cc_wait(struct sock *sk, const struct hop_cc *cc, enum ho
 }
 
 /**
+ * hop_cc_waits_for_repair() - in init(): are losses being repaired?
+ * @sk: a TCP socket
+ * @cc: the congestion control
+ *
+ * Reno then goes on until the repair ends, as with hop_cc_wait().
+ *
+ * Context: socket lock held.
+ * Return: true if they are.
+ */
+static inline bool hop_cc_waits_for_repair(struct sock *sk, const struct hop_cc *cc)
+{
+	const bool repairs = inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR;
+
+	sock_owned_by_me(sk);
+	if (repairs)
+		hop_cc_wait(sk, cc, HOP_PEER_UNKNOWN);
+	return repairs;
+}
+
+/**
  * hop_cc_choose() - in pkts_acked() of hop_cc.asking: choose by the carrier's answer
  * @sk: a TCP socket
  * @cc: the congestion control

@@ -154,6 +154,21 @@ struct hop_flow {
 #define HOP_FLOW_TRIED 6
 
 /**
+ * hop_flow_take() - clear a bit that asks for something
+ * @flow: a flow
+ * @bit: HOP_FLOW_*
+ *
+ * Most packets find it clear, and write nothing.
+ *
+ * Context: any.
+ * Return: true if it was set.
+ */
+static inline bool hop_flow_take(struct hop_flow *flow, unsigned int bit)
+{
+	return READ_ONCE(flow->flags) & BIT(bit) && test_and_clear_bit(bit, &flow->flags);
+}
+
+/**
  * struct hop_flow_counts - counters of the flow table for a network namespace
  * @flows: entries in the table now
  * @half_open: half-open entries among these

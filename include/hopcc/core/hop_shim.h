@@ -172,16 +172,23 @@ int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *plac
 #define HOP_SHIM_GSO SKB_GSO_SCTP
 
 /**
- * hop_shim_write_ip() - set the length and the next protocol in the IP headers
- * @skb: the packet, whose IP headers are writable
- * @place: place of the header, from hop_shim_find()
- * @length: value of IP's length field
- * @next: protocol number that the header at @place gets
+ * hop_shim_ip_length() - compute the value of IP's length field after a change
+ * @skb: a packet of IPv4 or IPv6
+ * @change_bytes: number of bytes that the packet gains
  *
  * Context: any.
+ * Return: the value; 0 if it does not fit, or in a GSO packet of more than 64 kB.
  */
-void hop_shim_write_ip(struct sk_buff *skb, const struct hop_shim_place *place,
-		       unsigned int length, u8 next);
+unsigned int hop_shim_ip_length(const struct sk_buff *skb, int change_bytes);
+
+/**
+ * hop_shim_set_ip_length() - set IP's length field
+ * @skb: the packet, whose IP header is writable
+ * @length: the value
+ *
+ * Context: any. Updates IPv4's checksum.
+ */
+void hop_shim_set_ip_length(struct sk_buff *skb, unsigned int length);
 
 /**
  * hop_shim_mark_gso() - mark a GSO packet that got a header, so that no NIC segments it

@@ -33,11 +33,8 @@ tools/lab/lab setup --kernel debug >/dev/null || exit 1
 case $needs in
 -) ;;
 nft)
-	PATH=$PATH:/usr/sbin:/sbin
-	command -v nft >/dev/null || {
-		echo "1..0 # SKIP no nft: run tools/setup/setup.sh check"
-		exit 0
-	}
+	# shellcheck source=selftests/lib/nft.sh
+	. selftests/lib/nft.sh
 	;;
 *)
 	# shellcheck source=selftests/netns/module_lib.sh

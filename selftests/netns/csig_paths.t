@@ -1,12 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Tags beside NAT, IPsec, tunnels, small MTUs, and a module that goes; in the lab's guest.
+# shellcheck source=selftests/lib/nft.sh
+. "$(dirname "$0")/../lib/nft.sh"
 cd "$(dirname "$0")/../.." || exit 2
-PATH=$PATH:/usr/sbin:/sbin
-command -v nft >/dev/null || {
-	echo "1..0 # SKIP no nft: run tools/setup/setup.sh check"
-	exit 0
-}
 tools/lab/lab setup >/dev/null || exit 1
 make -s -C tools/csig-udp OUT="$PWD/build" || {
 	echo "Bail out! csig-udp did not build"

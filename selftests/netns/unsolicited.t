@@ -1,11 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Headers that nobody negotiated, and the filters that they must not pass, in the lab's guest.
+# shellcheck source=selftests/lib/nft.sh
+. "$(dirname "$0")/../lib/nft.sh"
 cd "$(dirname "$0")/../.." || exit 2
-PATH=$PATH:/usr/sbin:/sbin
-command -v nft >/dev/null || {
-	echo "1..0 # SKIP no nft: run tools/setup/setup.sh check"
-	exit 0
-}
 tools/lab/lab setup >/dev/null || exit 1
 exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/unsolicited.py

@@ -74,11 +74,17 @@ serve()
 {
 	ip netns exec "$1" $python "$here/stream.py" serve "$cc" >"$tmp/serve" 2>&1 &
 	jobs="$jobs $!"
-	until_true 20 grep -q listening "$tmp/serve" || {
-		echo "the receiver did not start in 20 s:"
+	until_true 120 grep -q listening "$tmp/serve" || {
+		echo "the receiver did not start in 120 s:"
 		cat "$tmp/serve"
 		return 1
 	}
+}
+
+# starts PARENT: the hosts, the system's queue below PARENT and a receiver
+starts()
+{
+	network && attach "$1" && serve h2
 }
 
 # transfer ADDRESSES [FILE]: send streams and wait until they are complete

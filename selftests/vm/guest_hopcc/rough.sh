@@ -44,7 +44,7 @@ rough()
 
 everything()
 {
-	network && attach "$3" && serve h2 || return 1
+	starts "$3" || return 1
 	ip netns exec h1 $python "$here/stream.py" rough "$cc" "$h2_4,$h2_6" 3 4 >"$tmp/streams" 2>&1 &
 	streams=$!
 	changes_of rough

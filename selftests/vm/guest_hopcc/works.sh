@@ -8,7 +8,7 @@ works()
 {
 	"$1"
 	shows=$3
-	network && attach tbf && serve h2
+	ok "$1: the network, its queue and a receiver start" starts tbf
 	rm -f "$tmp/shown"
 	{ until_true 120 both_shown; : >"$tmp/shown"; } &
 	ss=$!

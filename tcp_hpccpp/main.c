@@ -635,10 +635,9 @@ static bool hpccpp_is_round(const struct hpccpp_law *law, enum hpcc_received rec
 }
 
 /* Return: true if the first answer, or a loss before it, shows that other flows use the port. */
-static bool hpccpp_port_is_used(const struct sock *sk, const struct hpccpp_law *law)
+static bool hpccpp_port_is_used(const struct hpccpp_law *law)
 {
 	return law->reported_us > hpccpp_least_us(law) / HPCCPP_OPENING_QUEUE || law->undo_wnd ||
-	       inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
 	       (law->answer.kind == INT_ANSWER_RATIO && law->v.u >= law->p.eta);
 }
 
@@ -654,7 +653,7 @@ static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
 	if (law->answer.kind == INT_ANSWER_WINDOW)
 		return;
 	hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
-	if (!hpccpp_port_is_used(sk, law))
+	if (!hpccpp_port_is_used(law))
 		return;
 	law->v.wnd = min(law->v.wnd, wnd);
 	law->v.wnd_ref = law->v.wnd;

@@ -74,6 +74,16 @@ static bool hop_input_ends_handshake(const struct request_sock *req, const struc
 	       between(ntohl(th->seq), trsk->rcv_nxt, trsk->rcv_nxt + req->rsk_rcv_wnd);
 }
 
+/* The peer's last packets, after our end was closed and all its data was acknowledged. */
+static bool hop_input_is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
+{
+	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
+	const u32 next = hop_peek(tw->tw_rcv_nxt);
+
+	return ack_seq == tw->tw_snd_nxt &&
+	       between(seq, next - tw->tw_rcv_wnd, next + tw->tw_rcv_wnd);
+}
+
 bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
 			    unsigned int payload_bytes)
 {
@@ -87,6 +97,8 @@ bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr 
 		in = hop_input_ends_handshake(inet_reqsk(sk), th);
 	else if (sk_fullsock(sk))
 		in = hop_input_is_in_sock_window(sk, th, payload_bytes);
+	else
+		in = hop_input_is_in_time_wait(sk, ntohl(th->seq), ntohl(th->ack_seq));
 	sock_gen_put(sk);
 	return in;
 }
@@ -106,16 +118,6 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 			       hop_peek(tcp_sk(sk)->write_seq));
 	sock_gen_put(sk);
 	return good;
-}
-
-/* The peer's last packets, after our end was closed and all its data was acknowledged. */
-static bool hop_input_is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
-{
-	const struct tcp_timewait_sock *tw = tcp_twsk(sk);
-	const u32 next = hop_peek(tw->tw_rcv_nxt);
-
-	return ack_seq == tw->tw_snd_nxt &&
-	       between(seq, next - tw->tw_rcv_wnd, next + tw->tw_rcv_wnd);
 }
 
 /* Data that is being sent may count as sent: see hop_input_is_in_sock_window(). */

@@ -138,15 +138,13 @@ static inline void sint_correct_check(__sum16 *check, s64 change)
 
 /*
  * Return: the header at @at if it and everything before it is in the linear part, its type is
- * @first to @last, and int_check() would pass it; otherwise NULL
+ * @type, and int_check() would pass it; otherwise NULL
  */
-static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end,
-						 enum int_type first, enum int_type last)
+static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end, enum int_type type)
 {
 	struct int_hdr *h = (struct int_hdr *)at;
 
-	if ((const u8 *)at + INT_HDR_BYTES > end ||
-	    (h->type < first || h->type > last) ||
+	if ((const u8 *)at + INT_HDR_BYTES > end || h->type != type ||
 	    int_check_shape(h, end - (const u8 *)at) != INT_OK)
 		return NULL;
 	return h;
@@ -157,7 +155,7 @@ static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end,
  * @skb: the packet
  * @ip: the IPv4 header in the linear part, with our protocol number
  *
- * Return: a header of type HELLO or DATA in the linear part that int_check() passes; NULL if
+ * Return: a header of type DATA in the linear part that int_check() passes; NULL if
  * sint_find() and sint_read() must be used instead.
  */
 static inline struct int_hdr *sint_near_inband(const struct sk_buff *skb,
@@ -165,7 +163,7 @@ static inline struct int_hdr *sint_near_inband(const struct sk_buff *skb,
 {
 	if (!hop_pkt_is_simple(ip))
 		return NULL;
-	return sint_near(ip + 1, hop_pkt_linear_end(skb, ip), INT_TYPE_HANDSHAKE, INT_TYPE_DATA);
+	return sint_near(ip + 1, hop_pkt_linear_end(skb, ip), INT_TYPE_DATA);
 }
 
 /**
@@ -192,7 +190,7 @@ static inline struct int_hdr *sint_near_probe(const struct sk_buff *skb,
 		return NULL;
 	msg = (const u8 *)th + __tcp_hdrlen(th);
 	/* If this header is in the linear part, so is the message with the magic word before it. */
-	h = sint_near(msg + INT_MSG_BYTES, end, INT_TYPE_PROBE, INT_TYPE_PROBE);
+	h = sint_near(msg + INT_MSG_BYTES, end, INT_TYPE_PROBE);
 	if (!h || ((const struct int_msg *)msg)->magic != cpu_to_be32(INT_MSG_MAGIC))
 		return NULL;
 	return h;

@@ -180,13 +180,6 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 	return written;
 }
 
-static unsigned int sint_stamped_kind(enum sint_carrier carrier, u8 type)
-{
-	if (carrier == INT_CARRIER_PROBE)
-		return TC_INT_STAMPED_PROBE;
-	return type == INT_TYPE_HANDSHAKE ? TC_INT_STAMPED_HANDSHAKE : TC_INT_STAMPED_DATA;
-}
-
 /**
  * struct sint_found - an INT header found in a packet
  * @place: position of the header
@@ -266,13 +259,13 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 					   __sum16 *check, u32 pkts,
 					   struct sint_hop_moment *moment)
 {
-	const u8 type = h->type;
+	const bool is_probe = carrier == INT_CARRIER_PROBE;
 
 	sint_look_below(q, moment);
 	sint_scale(q, moment);
 	if (!sint_write_stamp(q, skb, h, check, moment))
 		q->stats.full_pkts += pkts;
-	q->stats.stamped_pkts[sint_stamped_kind(carrier, type)] += pkts;
+	q->stats.stamped_pkts[is_probe ? TC_INT_STAMPED_PROBE : TC_INT_STAMPED_DATA] += pkts;
 }
 
 /* Stamp a header that sint_find() has found. @tx_bytes: sent by this qdisc before this packet */

@@ -25,7 +25,7 @@ static u32 put_shim(u8 *frame, u32 at, bool is_int)
 	if (!is_int)
 		return put_header(frame, at, &xcp, sizeof(xcp));
 	int_write(h, fuzz_choice(4) ? IPPROTO_TCP : fuzz_byte(),
-		  fuzz_range(INT_TYPE_HANDSHAKE, INT_TYPE_ECHO), fuzz_byte(), slots);
+		  fuzz_range(INT_TYPE_DATA, INT_TYPE_ECHO), fuzz_byte(), slots);
 	if (!fuzz_choice(4))
 		room[fuzz_range(0, INT_HDR_BYTES - 1)] = fuzz_byte();
 	return put_header(frame, at, h, int_hdr_bytes(slots)) + INT_TAIL_BYTES;

@@ -26,7 +26,7 @@ static inline struct int_hdr *draw_header(u32 *bytes)
 	}
 	*bytes = int_hdr_bytes(slots);
 	h = malloc(*bytes);
-	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HANDSHAKE, INT_TYPE_ECHO), fuzz_byte(),
+	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_DATA, INT_TYPE_ECHO), fuzz_byte(),
 		  slots);
 	h->path = cpu_to_be32(fuzz_u32());
 	for (i = 0; i < slots; i++)

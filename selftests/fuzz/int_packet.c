@@ -25,7 +25,7 @@ static u32 put_telemetry(u8 *frame, u32 at)
 	struct int_hdr *h = (struct int_hdr *)room;
 	const u32 slots = fuzz_range(0, INT_SLOTS_MAX);
 
-	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_HANDSHAKE, INT_TYPE_ECHO), fuzz_byte(),
+	int_write(h, fuzz_byte(), fuzz_range(INT_TYPE_DATA, INT_TYPE_ECHO), fuzz_byte(),
 		  slots);
 	h->path = cpu_to_be32(fuzz_u32());
 	if (!fuzz_choice(4))
@@ -90,7 +90,7 @@ static void check_header(const struct sk_buff *skb, const struct sint_place *pla
 		return;
 	FUZZ_CLAIM(place->offset_bytes + (int)bytes <= place->end_bytes);
 	FUZZ_CLAIM(bytes >= INT_HDR_BYTES && bytes <= INT_HDR_MAX_BYTES);
-	FUZZ_CLAIM(type >= INT_TYPE_HANDSHAKE && type <= INT_TYPE_ECHO);
+	FUZZ_CLAIM(type >= INT_TYPE_DATA && type <= INT_TYPE_ECHO);
 	/* A probe's header in data would cause a loop of answers. */
 	FUZZ_CLAIM(type == INT_TYPE_ECHO ||
 		   (type == INT_TYPE_PROBE) == (place->carrier == INT_CARRIER_PROBE));

@@ -116,7 +116,7 @@ class Int:
         for field, value in (("cookie", 0x55667789), ("flags", 0x40), ("hops", 2), ("path", 6)):
             other = h(**{field: value})
             yield f"another {field}, {value:#x}", [one, one, other, other, one], [(2, one), (2, other), (1, one)]
-        for what, other in (("a HELLO", h(kind=1)), ("a PROBE", h(kind=3)), ("an ECHO", h(kind=4)),
+        for what, other in (("type 1", h(kind=1)), ("a PROBE", h(kind=3)), ("an ECHO", h(kind=4)),
                             ("type 0", h(kind=0)), ("UDP below", h(following=UDP)), ("no words", h(words=0)),
                             ("half a record", h(words=6)), ("too many words", h(words=255)),
                             ("slots that disagree", h(slots=3)), ("a path without hops", h(hops=0))):

@@ -21,7 +21,7 @@ from shims import COOKIE, TOO_BIG, fragments, insert, ip_bytes, listen, negotiat
 from wire import ACK, RST, SYN, Peer
 
 INT, TCP, UDP = 254, 6, 17
-HELLO, DATA, PROBE, ECHO = 1, 2, 3, 4
+DATA, PROBE, ECHO = 2, 3, 4
 RECORDS, SUMMARY, RATIO, WINDOW = range(4)
 ASKS, ANSWERS = (1, 0), (0, 1)     # bits of net_int in the option that negotiates
 MSS = Peer.MSS

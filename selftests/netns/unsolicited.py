@@ -111,12 +111,11 @@ def in_xcp(data, shim=None):
     return insert(data, XCP, shim or xcp_header())
 
 
-# What an older release sent.
-OLD_HELLO = int_header(1) + bytes(8)
+NO_TYPE = int_header(1) + bytes(8)
 
 # Name, carrier, function that adds a header to a SYN, True if it is dropped.
-HELLOS = (
-    ("below 254", "int", lambda data: in_int(data, OLD_HELLO), False),
+SYNS = (
+    ("below 254, of no type", "int", lambda data: in_int(data, NO_TYPE), False),
     ("below 254, as data", "int", lambda data: in_int(data, data_shim(1, 0)), False),
     ("below 63", "xcp", lambda data: in_xcp(data, UNKNOWN), True),
 )
@@ -217,7 +216,7 @@ def switched_off(tun, version, listener):
     for carrier in ("int", "xcp"):
         pair = Connection(tun, listener, version, carrier)
         knob(carrier, 0)
-        for name, whose, wrap, _ in HELLOS:
+        for name, whose, wrap, _ in SYNS:
             if whose != carrier:
                 continue
             since, end = Since(carrier), End(version, port)
@@ -240,7 +239,7 @@ def switched_off(tun, version, listener):
 
 def handshakes(tun, version, listener):
     """The sysctl is on: no SYN has a header."""
-    for name, carrier, wrap, dropped in HELLOS:
+    for name, carrier, wrap, dropped in SYNS:
         since, end = Since(carrier), End(version, listener.getsockname()[1])
         tap.equal(f"IPv{version} on, a SYN {name}: {'dropped' if dropped else 'left'}, counted",
                   (tun.heard([wrap(end.syn())]), since()),
@@ -250,7 +249,7 @@ def handshakes(tun, version, listener):
 
 def answers_without_question(tun, version):
     """A SYN-ACK with a header for a socket that sent a SYN, or for no socket: no SYN-ACK has one."""
-    for name, carrier, wrap, dropped in HELLOS:
+    for name, carrier, wrap, dropped in SYNS:
         want = [] if dropped else [UNKNOWN_PROTOCOL]
         sock = socket.socket(wire.FAMILY[version], socket.SOCK_STREAM)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
@@ -476,7 +475,7 @@ def malformed(tun, version, listener):
             ("INT of 255 words", "int",
              lambda d: in_int(d, int_header(2, words=255) + bytes(8)), "bad_length"),
             ("INT below INT", "int",
-             lambda d: in_int(d, int_header(2, following=INT) + bytes(8) + OLD_HELLO), "bad_next"),
+             lambda d: in_int(d, int_header(2, following=INT) + bytes(8) + NO_TYPE), "bad_next"),
             ("XCP of version 2", "xcp", lambda d: in_xcp(d, xcp_header(version=2)), "bad_version"),
             ("XCP below XCP", "xcp",
              lambda d: in_xcp(d, xcp_header(following=XCP) + xcp_header()), "bad_next"),
@@ -637,7 +636,7 @@ def filtered_handshakes(tun, version, name):
     """No SYN passes a filter of its port, in any format."""
     tap.equal(f"IPv{version} {name}: a plain SYN is dropped",
               tun.heard([End(version, FILTERED).syn()]), [])
-    for form, _, wrap, dropped in HELLOS:
+    for form, _, wrap, dropped in SYNS:
         whole = wrap(End(version, FILTERED).syn())
         want = [] if dropped else [UNKNOWN_PROTOCOL]
         tap.equal(f"IPv{version} {name}: a SYN {form} does not pass", tun.heard([whole]), want)
@@ -685,7 +684,7 @@ def xdp_filter(tun, version, listeners):
               (tun.heard([End(version, FILTERED).syn()]), tun.heard([end.syn()])),
               ([], ["SYN-ACK"]))
     tun.heard([end.packet(RST, pos=0)])
-    for form, carrier, wrap, dropped in HELLOS:
+    for form, carrier, wrap, dropped in SYNS:
         for port in (FILTERED, OPEN):
             since = Since(carrier)
             tap.equal(f"IPv{version} XDP: a SYN {form} to port {port} stays below its header",

@@ -21,7 +21,7 @@ import int_foreign
 from frames import (DSTOPTS, ETH_P_IP, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR, TCP, UDP,
                     checksum, expect, flood, frame, network, run_checks, sh)
 
-INT, HELLO, DATA, PROBE, ECHO = 254, 1, 2, 3, 4
+INT, DATA, PROBE, ECHO = 254, 2, 3, 4
 DSCP_PROBE = 0x1b
 SWITCH, OWN_PORT, OVERHEAD = 0x123, 0x4567, 24
 ROOT = f"root handle 10: int rate 10mbit switch_id {SWITCH} port_id {OWN_PORT}"
@@ -235,7 +235,6 @@ def behind_ifa(version, stack=bytes(64), following=TCP, **more):
 STAMPED = [
     ("IPv4", made(inband, 4), H, "data", {}),
     ("IPv6", made(inband, 6), H, "data", {}),
-    ("IPv4, of a handshake", made(inband, 4), header(HELLO), "handshake", {}),
     ("IPv4 with options", made(inband, 4, options=b"\x01" * 12), H, "data", {}),
     ("IPv4, first fragment", made(inband, 4, fragment=0x2000), H, "data", {}),
     ("IPv6 behind hop-by-hop", lambda head: frame(*frames.ipv6(head, HOPOPTS, TO_INT)), H,
@@ -685,7 +684,7 @@ def flood_frames():
 def main():
     groups = [(f"stamped, {'/'.join(kinds)}", [stamped(*r[:4], **r[4]) for r in STAMPED
                                                if r[3] in kinds])
-              for kinds in (("data", "handshake"), ("probe",))]
+              for kinds in (("data",), ("probe",))]
     groups += [("untouched, malformed", [untouched(*r) for r in UNTOUCHED if r[2]]),
                ("untouched, not ours to stamp", [untouched(*r) for r in UNTOUCHED if not r[2]])]
     checks = [(f"{name}: {len(rows)} frames", each_row(rows), ()) for name, rows in groups]

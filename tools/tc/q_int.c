@@ -234,7 +234,6 @@ static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 {
 	static const char *const kinds[TC_INT_STAMPED_KINDS] = {
 		[TC_INT_STAMPED_DATA] = "data",
-		[TC_INT_STAMPED_HANDSHAKE] = "handshake",
 		[TC_INT_STAMPED_PROBE] = "probe",
 	};
 	static const char *const causes[TC_INT_MALFORMED_CAUSES] = {

@@ -85,13 +85,11 @@
 
 /**
  * enum int_type - types of headers
- * @INT_TYPE_HANDSHAKE: sent by an older release on SYNs and SYN-ACKs; hops write into it
  * @INT_TYPE_DATA: on data
  * @INT_TYPE_PROBE: in a probe
  * @INT_TYPE_ECHO: in an answer that returns records; hops do not change it
  */
 enum int_type {
-	INT_TYPE_HANDSHAKE = 1,
 	INT_TYPE_DATA = 2,
 	INT_TYPE_PROBE = 3,
 	INT_TYPE_ECHO = 4,
@@ -370,7 +368,7 @@ static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_byte
 	fault = int_check_shape(h, room_bytes);
 	/* The fault that comes first in the header is reported. */
 	if ((fault == INT_OK || fault == INT_BAD_SLOTS || fault == INT_BAD_HOPS) &&
-	    (h->type < INT_TYPE_HANDSHAKE || h->type > INT_TYPE_ECHO))
+	    (h->type < INT_TYPE_DATA || h->type > INT_TYPE_ECHO))
 		return INT_BAD_TYPE;
 	return fault;
 }

@@ -92,7 +92,6 @@ enum {
 /* Kind of stamped packet: index into tc_int_xstats.stamped_pkts */
 enum {
 	TC_INT_STAMPED_DATA,	/* header between IP and transport */
-	TC_INT_STAMPED_HANDSHAKE,	/* the same, in a handshake */
 	TC_INT_STAMPED_PROBE,	/* header in a TCP probe */
 	TC_INT_STAMPED_KINDS,
 };

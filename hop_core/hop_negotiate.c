@@ -55,13 +55,12 @@ static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
 }
 
 /*
- * Is the SYN-ACK, which is sent again, the one that has answered? A packet of the carrier has
- * arrived since. Its sequence number is in the state of questions, of which there was none.
+ * The peer has acknowledged the first SYN-ACK, which is sent again while the listener waits for
+ * data (TCP_DEFER_ACCEPT), or has no room for the connection.
  */
-static bool hop_negotiate_is_again(const struct hop_flow *flow, const struct tcphdr *th)
+static bool hop_negotiate_is_acked(const struct sock *sk)
 {
-	return hop_flow_stage(flow) == HOP_STAGE_SUPPORTED && !flow->late.asks &&
-	       flow->late.end_seq == ntohl(th->seq);
+	return sk && sk->sk_state == TCP_NEW_SYN_RECV && inet_rsk(inet_reqsk(sk))->acked;
 }
 
 /*
@@ -72,14 +71,15 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 					     const struct sk_buff *skb,
 					     const struct hop_segment *seg)
 {
-	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
+	if (hop_negotiate_is_acked(skb->sk))
+		return NULL;
 	if (skb->sk)
 		hop_flow_key_of_sock(&key, hs->kind, skb->sk);
 	else
-		hop_flow_key_of_output(&key, hs->kind, skb, th);
+		hop_flow_key_of_output(&key, hs->kind, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
 	if (!flow || (!skb->sk && hop_flow_has_full_socket(&key)))
@@ -88,7 +88,6 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	case HOP_STAGE_OFFERED:
 		if (!skb->sk)
 			break;
-		flow->late.end_seq = ntohl(th->seq);
 		hop_flow_event(flow, HOP_EVENT_ANSWER);
 		return flow;
 	case HOP_STAGE_ANSWERED:
@@ -98,8 +97,6 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	case HOP_STAGE_NONE:
 		return NULL;
 	default:
-		if (hop_negotiate_is_again(flow, th))
-			return NULL;
 		break;
 	}
 	hop_flow_remove(flow);

@@ -349,6 +349,51 @@ def requests(tun, version, listener):
         sock.close()
 
 
+def swapped(packet):
+    """Return an IPv6 packet with its addresses exchanged, for which its checksum holds, too."""
+    return packet[:8] + packet[24:40] + packet[8:24] + packet[40:]
+
+
+def forwarded(tun, listener):
+    """A SYN-ACK that this host forwards, and that seems to be from one of its own connections: IPv6
+    does not look at the source. The connection goes on as before.
+    """
+    hosts.write("/proc/sys/net/ipv6/conf/all/forwarding", 1)
+    for name, carrier, wrap in WRAPS:
+        pair = Connection(tun, listener, 6, carrier)
+        pair.try_data(wrap)
+        since = Since(carrier)
+        before = pair.try_data(wrap), since()
+        forged = wire.Packet(pair.peer.stack_port, pair.peer.port, 1, 1, SYN | ACK, 0, 0)
+        tap.equal(f"IPv6 a SYN-ACK as from a connection with data {name}: forwarded",
+                  tun.heard([swapped(wire.build(6, forged, 65535, Peer.OPTIONS, b""))]), ["SYN-ACK"])
+        since = Since(carrier)
+        tap.equal(f"IPv6 the same, data {name} arrives as before", (pair.try_data(wrap), since()), before)
+        pair.close()
+    hosts.write("/proc/sys/net/ipv6/conf/all/forwarding", 0)
+
+
+def sent_again(tun, version, listener):
+    """The SYN-ACK was acknowledged, and is sent again since the socket waits for data: the flow stays."""
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 1)
+    for name, carrier, wrap in WRAPS:
+        end = End(version, listener.getsockname()[1])
+        tun.write(end.syn(negotiation(*{"int": ASKS, "xcp": xcp_wire.ASKS}[carrier])))
+        answer, = tun.read(5)
+        end.stack_isn = answer.seq
+        cookie = negotiated(answer)[1] if carrier == "int" else 0
+        tap.equal(f"IPv{version} {carrier}: a socket that waits for data: the SYN-ACK comes again",
+                  set(tun.heard([wrap(end.packet(ACK), cookie)], 1500)), {"SYN-ACK"})
+        tun.heard([end.data(b"first")])
+        sock, since = listener.accept()[0], Since(carrier)
+        words = tun.heard([wrap(end.data(b"second", 5), cookie)])
+        tap.equal(f"IPv{version} {carrier}: then data {name}: its header is used",
+                  (words, since().get("in_no_flow", 0)), (["ACK"], 0))
+        tun.heard([end.packet(RST | ACK, pos=11)])
+        sock.close()
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 0)
+
+
 def resets(tun, version, listener):
     """A reset never has a header: one with a header does not reset the connection."""
     for name, carrier, wrap in WRAPS:
@@ -886,12 +931,15 @@ def main():
         answers_without_question(tun, version)
         without_a_flow(tun, version, listeners[OPEN])
         requests(tun, version, listeners[OPEN])
+        sent_again(tun, version, listeners[OPEN])
         resets(tun, version, listeners[OPEN])
         int_questions(tun, version, listeners[OPEN])
         csig_questions(tun, version, listeners[OPEN])
         cookies(tun, version, listeners[OPEN])
         as_it_came(tun, version, listeners[OPEN])
         malformed(tun, version, listeners[OPEN])
+        if version == 6:
+            forwarded(tun, listeners[OPEN])
         tunnels(tun, version)
         ipsec(tun, version)
         filters(tun, version, listeners)

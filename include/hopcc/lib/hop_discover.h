@@ -105,8 +105,7 @@ enum hop_stage hop_next_stage(enum hop_stage stage, enum hop_event event);
 
 /**
  * struct hop_late - questions on an established connection
- * @end_seq: SND.NXT when the last ACK that asks was sent; before the first one, the sequence number
- *	of a SYN-ACK that answers
+ * @end_seq: SND.NXT when the last ACK that asks was sent
  * @asks: number of ACKs that asked
  * @asked: number of ACKs of the peer that asked
  */

@@ -60,7 +60,7 @@ struct hpccpp_net {
  * @p_is_old: another input of @p has changed
  * @net: state of the netns
  * @asked_kind: kind of answer in the last request
- * @speed: rate of the socket's device; read once per round trip
+ * @device_mbit: rate of the socket's device; 0: not known, or not a limit; read once per round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
  * @cwnd_pkts: congestion window that was set last
  * @least: inputs of T besides the minimum RTT
@@ -94,7 +94,7 @@ struct hpccpp_law {
 	bool p_is_old;
 	struct hpccpp_net *net;
 	u32 asked_kind;
-	struct hop_speed speed;
+	u32 device_mbit;
 	u32 round_end_pkts;
 	u32 cwnd_pkts;
 	struct hpccpp_least least;
@@ -128,26 +128,32 @@ static const struct hop_cc hpccpp_cc;
 /* Protects the starting flows of all network namespaces. */
 static DEFINE_SPINLOCK(hpccpp_start_lock);
 
+/* Virtual devices report a rate that they do not enforce: veth 10 Gbit/s, tun 10 Mbit/s. */
+static u32 hpccpp_device_mbit(const struct sock *sk)
+{
+	const struct hop_speed speed = hop_sock_speed(sk);
+
+	return speed.limits ? speed.mbit : 0;
+}
+
+/* The rate of the sysctl, otherwise of the device; 0: not known. */
+static u64 hpccpp_local_bytes_ps(const struct hpccpp_law *law)
+{
+	const u32 knob_mbit = READ_ONCE(law->net->config.rate_mbit);
+
+	return (u64)(knob_mbit ?: law->device_mbit) * HPCCPP_BYTES_PER_MBIT;
+}
+
 /*
- * The line rate is that of the sysctl, otherwise the device's rate or the path's rate; if none is
- * known, the application's limit, which otherwise limits the pace alone; 0: not known. A virtual
- * device may report a rate that it does not enforce, as veth does with 10 Gbit/s: it is no limit
- * for a faster path.
+ * The line rate is the local one, otherwise the path's; if neither is known, the application's
+ * limit, which otherwise limits the pace alone; 0: not known.
  */
 static u64 hpccpp_line_bytes_ps(const struct sock *sk, const struct hpccpp_law *law)
 {
-	u32 rate_mbit = READ_ONCE(law->net->config.rate_mbit);
-	unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
-	u64 speed_bytes_ps;
+	const unsigned long pacing_bytes_ps = READ_ONCE(sk->sk_max_pacing_rate);
 
-	if (rate_mbit)
-		return (u64)rate_mbit * HPCCPP_BYTES_PER_MBIT;
-	speed_bytes_ps = hop_speed_bytes_ps(law->speed);
-	if (!law->speed.limits)
-		speed_bytes_ps = max(speed_bytes_ps, law->path_bytes_ps);
-	if (!speed_bytes_ps && pacing_bytes_ps != ~0UL)
-		return pacing_bytes_ps;
-	return speed_bytes_ps;
+	return hpccpp_local_bytes_ps(law) ?: law->path_bytes_ps ?:
+	       pacing_bytes_ps != ~0UL ? pacing_bytes_ps : 0;
 }
 
 /* The minimum RTT. */
@@ -403,7 +409,7 @@ static u32 hpccpp_count_start(const struct sock *sk, const struct hpccpp_law *la
 /* Starts at the lower of the line rate and the slowest port's rate, W = W_init. */
 static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
-	law->speed = hop_sock_speed(sk);
+	law->device_mbit = hpccpp_device_mbit(sk);
 	law->p_is_old = true;
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
@@ -528,9 +534,7 @@ static void hpccpp_maybe_move(struct sock *sk, struct hpccpp_law *law, bool roun
 /* The records are from another path than before: computes its transmission times. */
 static void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 {
-	const u64 knob_bytes_ps = (u64)READ_ONCE(law->net->config.rate_mbit) *
-				  HPCCPP_BYTES_PER_MBIT;
-	const u64 line_bytes_ps = knob_bytes_ps ?: hop_speed_bytes_ps(law->speed);
+	const u64 line_bytes_ps = hpccpp_local_bytes_ps(law);
 	const u32 wire_bytes = hop_wire_bytes(sk);
 
 	/* 10^9 and 2^17 * 10^9 / 125000 < 2^32 */
@@ -579,8 +583,7 @@ static void hpccpp_believe_path(const struct sock *sk, struct hpccpp_law *law, u
 /* Return: true if nothing tells the rate of the line or of the path. */
 static bool hpccpp_lacks_rate(const struct hpccpp_law *law)
 {
-	return !READ_ONCE(law->net->config.rate_mbit) && !hop_speed_bytes_ps(law->speed) &&
-	       !law->v.path_mbit;
+	return !hpccpp_local_bytes_ps(law) && !law->v.path_mbit;
 }
 
 /*
@@ -720,14 +723,14 @@ static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 static void hpccpp_end_round(struct sock *sk, struct hpccpp_law *law)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-	const struct hop_speed speed = hop_sock_speed(sk);
+	const u32 device_mbit = hpccpp_device_mbit(sk);
 
 	/* The carrier may have given up the headers that data has room for. */
 	if (nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
 		hpccpp_grow_header(sk);
 	law->blind.counted = false;
-	law->p_is_old |= speed.mbit != law->speed.mbit || speed.limits != law->speed.limits;
-	law->speed = speed;
+	law->p_is_old |= device_mbit != law->device_mbit;
+	law->device_mbit = device_mbit;
 }
 
 static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)

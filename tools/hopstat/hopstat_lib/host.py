@@ -22,6 +22,7 @@ Reason = tuple[str, str]
 
 GETLINK, GETROUTE, GETQDISC = 18, 26, ports.GETQDISC
 IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID = 3, 4, 5, 10, 37
+IFLA_LINKINFO, IFLA_INFO_KIND = 18, 1
 IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE = 40, 41
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS, RTAX_CC_ALGO = 1, 4, 5, 8, 16
 TCA_CSIG_MODE, TCA_CSIG_SIGNAL_ABW, SIGNALS, TCA_CSIG_SIGNAL_QUANTUM = 4, 17, 3, 2
@@ -70,7 +71,7 @@ def read_counts(carrier: str) -> dict[str, int]:
 
 
 def read_links() -> dict[int, dict[str, Any]]:
-    """Return {index: {name, type, up, mtu, link, master, gso_max_segs, gso_max_size}} of all devices."""
+    """Return {index: {name, kind, type, up, mtu, link, master, gso_max_segs, gso_max_size}} of all devices."""
     found = {}
     for data in netlink.dump(netlink.ROUTE, GETLINK, bytes(16)):
         kind, index, flags = struct.unpack_from("=HiI", data, 2)
@@ -81,7 +82,9 @@ def read_links() -> dict[int, dict[str, Any]]:
                               ("gso_max_segs", IFLA_GSO_MAX_SEGS), ("gso_max_size", IFLA_GSO_MAX_SIZE))}
         if IFLA_LINK_NETNSID in attrs:
             numbers["link"] = 0     # an index of another network namespace
+        info = dict(netlink.attributes(attrs.get(IFLA_LINKINFO, b"")))
         found[index] = numbers | dict(name=attrs[IFLA_IFNAME].split(b"\0")[0].decode(), type=kind,
+                                      kind=info.get(IFLA_INFO_KIND, b"").split(b"\0")[0].decode(),
                                       up=bool(flags & IFF_UP))
     return found
 

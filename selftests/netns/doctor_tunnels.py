@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Tunnels through which nobody copies: connections show that they have fallen back, and hopstat doctor
-names the tunnel. Prints TAP.
+names the tunnel. And filters on ingress that count XCP's packets twice. Prints TAP.
 
     a ---- p ==== u [u-q: tbf 20mbit, no hop of ours] ==== q ---- b
 
 Needs root; changes nothing outside its own network namespaces.
 """
+import json
+import subprocess
 import sys
 
 import csig_ipsec
@@ -89,6 +91,48 @@ def see_other_kind():
     run("ip -n a link del x0")
 
 
+def sent_bytes(name, dev):
+    shown = subprocess.check_output(f"tc -n {name} -j -s qdisc show dev {dev} root".split())
+    return json.loads(shown)[0]["bytes"]
+
+
+def received_bytes(name, dev):
+    shown = subprocess.check_output(f"ip -n {name} -j -s link show dev {dev}".split())
+    return json.loads(shown)[0]["stats64"]["rx"]["bytes"]
+
+
+def passes(load):
+    """Return how often a byte from the wire enters the shaper."""
+    before = received_bytes("b", "b-q"), sent_bytes("b", "ifb0")
+    load.run(1)
+    return (sent_bytes("b", "ifb0") - before[1]) / max(1, received_bytes("b", "b-q") - before[0])
+
+
+def see_shaper():
+    """A shaper on ingress, by ifb: XCP's packets enter it twice, unless xcp is 2."""
+    run("modprobe ifb numifbs=0")
+    run("ip -n b link add ifb0 type ifb")
+    run("ip -n b link set ifb0 up")
+    run("tc -n b qdisc add dev ifb0 root tbf rate 10mbit burst 16k limit 1mb")
+    run("tc -n b qdisc add dev b-q clsact")
+    run("tc -n b filter add dev b-q ingress matchall action mirred egress redirect dev ifb0")
+    run("tc -n u qdisc replace dev u-q root tbf rate 1gbit burst 64k limit 1mb")
+    # To a known destination the first data has headers.
+    with Load((4, "xcp")) as load:
+        load.run(0.5)
+    with Load((4, "xcp")) as load:
+        load.run(0.5)
+        twice = passes(load)
+        command, = finds("b", "a shaper on ingress", ("twice", "b-q", "mirred"), load=load)
+        obey("b", [command.partition(",")[0]])
+        finds("b", "with xcp 2", load=load)
+        once = passes(load)
+        tap.claim("XCP's packets enter the shaper twice; with xcp 2 once", 1.8 < twice < 2.2 and 0.9 < once < 1.1 and
+                  names(load) == ["xcp"], f"{twice:.2f}, {once:.2f}, {names(load)}")
+    sysctl("b", "hopcc/xcp", 1)
+    run("ip -n b link del ifb0")
+
+
 def main():
     csig_tunnel.build()
     csig_ipsec.route_hosts(True)
@@ -98,6 +142,7 @@ def main():
     see_hosts_tunnel()
     see_router_tunnel()
     see_other_kind()
+    see_shaper()
     return tap.done()
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Faults of tunnels: devices whose outer packets do not carry what hops of the underlay read and write."""
+"""Faults of tunnels: devices whose outer packets do not carry what hops of the underlay read and write; and of filters
+on ingress that count the packets of XCP twice."""
 from collections.abc import Callable, Iterator
 
 from .host import CARRIERS, Host, finding, number
@@ -59,4 +60,15 @@ def check_unnamed(host: Host) -> Iterator[Row]:
                       "lead the domain's traffic beside the tunnel")
 
 
-TUNNEL_CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (check_tunnel, check_unnamed)
+def check_twice(host: Host) -> Iterator[Row]:
+    """Yield the devices on which a policer or a shaper (ifb) counts each packet with XCP's header twice: as it arrived,
+    and again without its header."""
+    if number("hopcc/xcp") != 1 or host.events.get("xcp", {}).get("in", 0) <= 0:
+        return
+    for index, actions in sorted(host.ingress_actions().items()):
+        yield finding("twice", host.name(index), f"filters on ingress ({', '.join(sorted(actions))}) see each packet with "
+                      "XCP's header twice, as it arrived and again as TCP: it counts twice against their rate",
+                      "sysctl net.hopcc.xcp=2, if no filter of this host looks for TCP in packets of protocol 63")
+
+
+TUNNEL_CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (check_tunnel, check_unnamed, check_twice)

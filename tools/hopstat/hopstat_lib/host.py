@@ -20,7 +20,11 @@ Config = tuple[int, dict[int, int]]
 # A cause and the command that corrects it.
 Reason = tuple[str, str]
 
-GETLINK, GETROUTE, GETQDISC = 18, 26, ports.GETQDISC
+GETLINK, GETROUTE, GETQDISC, GETTFILTER = 18, 26, ports.GETQDISC, 46
+# The parent of filters on ingress, of the qdiscs ingress and clsact.
+INGRESS = 0xfffffff2
+# Actions on ingress that count packets against a rate.
+COUNTING = ("police", "mirred")
 IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID = 3, 4, 5, 10, 37
 IFLA_LINKINFO, IFLA_INFO_KIND = 18, 1
 IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE = 40, 41
@@ -97,6 +101,16 @@ def read_qdiscs() -> dict[int, set[str]]:
         kind = dict(netlink.attributes(data[20:]))[ports.TCA_KIND]
         found.setdefault(index, set()).add(kind.split(b"\0")[0].decode())
     return found
+
+
+def read_ingress(index: int) -> set[str]:
+    """Return which of COUNTING the filters on ingress of a device have. An action's kind is a string in the filter."""
+    body = struct.pack("=BxxxiIII", 0, index, 0, INGRESS, 0)
+    try:
+        text = b"".join(netlink.dump(netlink.ROUTE, GETTFILTER, body))
+    except OSError:
+        return set()
+    return {kind for kind in COUNTING if kind.encode() + b"\0" in text}
 
 
 def read_congctl() -> set[str]:
@@ -229,6 +243,11 @@ class Host:
         """Return the Ethernet devices that are up and that no bridge or bond contains."""
         return [index for index, link in self.links.items()
                 if self.is_ethernet(index) and link["up"] and not link["master"]]
+
+    def ingress_actions(self) -> dict[int, set[str]]:
+        """Return {device: actions on its ingress that count packets}."""
+        found = {index: read_ingress(index) for index, kinds in self.qdiscs.items() if kinds & {"ingress", "clsact"}}
+        return {index: actions for index, actions in found.items() if actions}
 
     def stripping(self) -> set[int]:
         """Return the devices whose sch_csig does not update tags."""

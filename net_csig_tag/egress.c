@@ -12,6 +12,7 @@
 #include <hopcc/lib/hop_device.h>
 #include <hopcc/lib/hop_pkt.h>
 #include <net/pkt_sched.h>
+#include <net/xfrm.h>
 
 #include "net_csig_tag.h"
 
@@ -133,7 +134,8 @@ static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct 
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 	const u32 offset_bytes = ctag_place_bytes(skb);
 
-	if (!offset_bytes)
+	/* Software encrypts behind this hook as a device does: with esp4_offload and esp6_offload. */
+	if (!offset_bytes || xfrm_offload(skb))
 		return false;
 	if (hop_filter_misses_tagged(dev)) {
 		ctag_count(cn, CTAG_OUT_HIDDEN);

@@ -269,12 +269,17 @@ void ctag_flow_unsent(struct hop_flow *flow)
 	spin_unlock_bh(&f->lock);
 }
 
-/* Bytes that this end adds to packets with data, and that TCP must leave free. */
+/*
+ * Bytes that this end adds to packets with data, and that TCP must leave free. ESP pads packets to
+ * the cipher's block: only a block less of data makes them shorter in any case.
+ */
 static u32 ctag_added_bytes(const struct csig_flow *f)
 {
 	const u8 form = READ_ONCE(f->request.form);
+	const u32 unit_bytes = READ_ONCE(f->encrypted) ? CTAG_CIPHER_BLOCK_BYTES : 1;
 
-	return (form ? csig_shapes[form].tag_bytes : 0) + READ_ONCE(f->option_bytes);
+	return (form ? round_up(csig_shapes[form].tag_bytes, unit_bytes) : 0) +
+	       READ_ONCE(f->option_bytes);
 }
 
 /* Return: true if ctag_flow_reserve() has to reserve more bytes. */

@@ -26,6 +26,9 @@
 #define CTAG_WEIGHT_MAX_PKTS	1000U
 #define CTAG_RETRY_DEFAULT_S	10U
 
+/* Largest block of a cipher of ESP: AES, CBC. */
+#define CTAG_CIPHER_BLOCK_BYTES	16U
+
 /* Maximum number of flows with packets between decapsulation and the tunnel's device. */
 #define CTAG_DECAP_SLOTS	512U
 
@@ -237,6 +240,7 @@ struct ctag_request {
 /**
  * struct csig_flow - net_csig_tag's state of a connection, in a hop_flow
  * @lock: protects the fields that name no other lock; taken with BH off
+ * @encrypted: IPsec has transformed a packet of this end; no lock
  * @asked_us: the peer asked, in its SYN or later, and may send tags; no lock
  * @request: packets of this end that carry tags; @request.form is also read without the lock
  * @option_bytes: size of the largest option that reflects a received tag; also read without the
@@ -256,6 +260,7 @@ struct ctag_request {
  */
 struct csig_flow {
 	spinlock_t lock;	/* see above */
+	bool encrypted;
 	bool asked_us;
 	struct ctag_request request;
 	u32 option_bytes;

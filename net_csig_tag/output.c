@@ -10,6 +10,7 @@
 #include <hopcc/core/hop_negotiate.h>
 #include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
+#include <net/xfrm.h>
 
 #include "net_csig_tag.h"
 
@@ -48,14 +49,27 @@ static bool ctag_is_locked(const struct sk_buff *skb, const struct nf_hook_state
 	       (sock_owned_by_user_nocheck(skb->sk) || in_softirq());
 }
 
-/*
- * On a tunnel device a tag is allowed: the device of the outer packet decides if it is sent. A
- * packet that IPsec will encapsulate gets no tag.
- */
+/* Return: the first IPsec state that will transform the packet, or NULL */
+static const struct xfrm_state *ctag_ipsec_state(const struct sk_buff *skb)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+
+	return dst ? dst_xfrm(dst) : NULL;
+}
+
+/* A device that encrypts parses the frame, and might send one with a tag in the clear. */
+static bool ctag_is_encrypted_by_device(const struct sk_buff *skb)
+{
+	const struct xfrm_state *x = ctag_ipsec_state(skb);
+
+	return x && x->xso.dev;
+}
+
+/* On a tunnel device a tag is allowed: the device of the outer packet decides if it is sent. */
 static bool ctag_leads_into_domain(struct ctag_net *cn, const struct sk_buff *skb,
 				   const struct net_device *dev)
 {
-	if (skb_dst(skb) && dst_xfrm(skb_dst(skb)))
+	if (ctag_is_encrypted_by_device(skb))
 		return false;
 	if (dev->type == ARPHRD_ETHER)
 		return ctag_is_frame_tunnel(dev) || ctag_port_is_trusted(cn, dev->ifindex);
@@ -82,6 +96,8 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 	if ((!seg->payload_bytes && hop_negotiate_ack(&ctag_handshake_ops, skb, seg, flow)) ||
 	    hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
+	if (ctag_ipsec_state(skb))
+		WRITE_ONCE(f->encrypted, true);
 	if (ctag_is_locked(skb, state))
 		ctag_flow_reserve(f, sk);
 	ctag_reflect(cn, skb, seg, flow, sk);
@@ -99,7 +115,7 @@ static bool ctag_is_tcp(const struct sock *sk)
 	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
-/* Return: true if IPsec created the packet, which includes ESP in UDP. */
+/* Return: true if IPsec created the packet, which includes ESP in UDP, or has transformed it. */
 static bool ctag_is_transformed(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
@@ -111,7 +127,7 @@ static bool ctag_is_tunnel_packet(const struct sk_buff *skb)
 {
 	struct hop_shim_place place;
 
-	return !ctag_is_transformed(skb) && hop_shim_find(skb, &place) &&
+	return hop_shim_find(skb, &place) &&
 	       (place.next == IPPROTO_IPIP || place.next == IPPROTO_IPV6 ||
 		place.next == IPPROTO_GRE || place.next == IPPROTO_UDP);
 }
@@ -131,8 +147,7 @@ static bool ctag_is_tunnel(const struct sk_buff *skb, const struct nf_hook_state
  */
 static bool ctag_is_encapsulated_here(struct sk_buff *skb)
 {
-	return !ctag_iif(skb) && !(skb_dst(skb) && dst_xfrm(skb_dst(skb))) &&
-	       ctag_is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
+	return !ctag_iif(skb) && ctag_is_tunnel_packet(skb) && ctag_tunnel_outer(skb);
 }
 
 /* A forwarded packet gets a tag only if it came with one. */
@@ -178,42 +193,53 @@ static bool ctag_is_udp(const struct sock *sk)
 	return sk && sk_fullsock(sk) && sk->sk_protocol == IPPROTO_UDP;
 }
 
-static unsigned int ctag_output(void *priv, struct sk_buff *skb,
-				const struct nf_hook_state *state)
+static void ctag_output_packet(struct ctag_net *cn, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
 {
-	struct ctag_net *cn = ctag_net(state->net);
 	struct sock *sk = skb->sk;
 	struct hop_segment seg;
 	bool tcp;
 
-	/* The device is a VRF: the packet comes here again with the device below. */
-	if (netif_is_l3_master(state->out))
-		return NF_ACCEPT;
 	if ((ctag_is_tcp(sk) || ctag_is_udp(sk)) && ctag_is_tunnel(skb, state)) {
 		ctag_tunnel_outer(skb);
-		return NF_ACCEPT;
+		return;
 	}
 	tcp = ctag_read_segment(skb, &seg);
 	if (hop_output_is_foreign(skb, state->net)) {
 		ctag_output_forwarded(cn, skb);
-		return NF_ACCEPT;
+		return;
 	}
 	if (ctag_is_udp(sk)) {
 		ctag_output_udp(cn, skb, sk, state->out);
-		return NF_ACCEPT;
+		return;
 	}
 	/* skb->dev is not set when IPsec's output calls this hook. */
 	if (!ctag_is_tcp(sk)) {
 		ctag_output_other(cn, skb, tcp ? &seg : NULL, sk);
-		return NF_ACCEPT;
+		return;
 	}
 	ctag_mark_clear(skb);
 	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
-		return NF_ACCEPT;
+		return;
 	if (seg.syn)
 		hop_negotiate_handshake(&ctag_handshake_ops, skb, &seg);
 	else if (hop_flow_any(state->net))
 		ctag_output_established(cn, skb, &seg, sk, state);
+}
+
+/*
+ * IPsec does not use the mark's bytes of skb->cb: the encrypted packet, which comes here again, has
+ * the mark that the packet got before.
+ */
+static unsigned int ctag_output(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	/* The device is a VRF: the packet comes here again with the device below. */
+	if (netif_is_l3_master(state->out) || ctag_is_transformed(skb))
+		return NF_ACCEPT;
+	ctag_output_packet(ctag_net(state->net), skb, state);
+	if (ctag_is_encrypted_by_device(skb))
+		ctag_mark_clear(skb);
 	return NF_ACCEPT;
 }
 

@@ -319,14 +319,17 @@ static void nxcp_receive_noted(struct nxcp_net *xn, struct sk_buff *skb, unsigne
 
 /*
  * The header is removed; @next is the protocol that followed it. A note that is left for AH or ESP
- * must persist when the packet is received again.
+ * must persist when the packet is received again. Filters that know the header have seen the packet
+ * already: a policer or a shaper (ifb) would count it twice.
  *
  * Return: the result of hop_input_show().
  */
-static unsigned int nxcp_input_show(struct sk_buff *skb, u8 next)
+static unsigned int nxcp_input_show(const struct nxcp_net *xn, struct sk_buff *skb, u8 next)
 {
 	unsigned int decision;
 
+	if (READ_ONCE(xn->on) == HOP_FILTER_TRUST)
+		return NF_ACCEPT;
 	if (!nxcp_ipsec_is(next))
 		return hop_input_show(skb);
 	local_bh_disable();
@@ -369,7 +372,7 @@ static unsigned int nxcp_input_header(struct nxcp_net *xn, struct sk_buff *skb,
 	if (why != XCP_COUNTS)
 		return nxcp_is_dropped(why) ? NF_DROP : NF_ACCEPT;
 	nxcp_input_take(xn, skb, place->offset_bytes, &a);
-	return a.copy ? NF_DROP : nxcp_input_show(skb, a.h.protocol);
+	return a.copy ? NF_DROP : nxcp_input_show(xn, skb, a.h.protocol);
 }
 
 /* The carrier is switched off. */

@@ -15,7 +15,7 @@
 #include "trace.h"
 
 static unsigned int tcsig_net_id;
-static struct tcp_congestion_ops tcsig_reno;
+static struct tcp_congestion_ops tcsig_ops, tcsig_blind, tcsig_reno;
 
 static struct tcsig_net *tcsig_net(const struct net *net)
 {
@@ -84,6 +84,9 @@ static bool tcsig_meets_queue(const struct tcsig_sock *cs)
 {
 	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) > cs->reported->base_ns / 2;
 }
+
+/* By then, three round trips after a start, the first report has arrived if any does. */
+#define TCSIG_BLIND_PKTS 64
 
 static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
@@ -277,8 +280,11 @@ static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct 
 	tcsig_follow(&cs->v, (u64)hop_cwnd_pkts(tp) << TCSIG_SHIFT, tcp_in_slow_start(tp));
 	tcsig_bound(&cs->v, tcsig_line(sk, cs, tp->srtt_us >> 3));
 	hop_stack_set_cwnd(sk, min(hop_cwnd_pkts(tp), hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS)));
-	if (hop_round_ended(sk, rs, &cs->v.round_pkts))
+	if (hop_round_ended(sk, rs, &cs->v.round_pkts)) {
 		tcsig_end_round(sk, cs);
+		if (cs->reported && tp->delivered >= TCSIG_BLIND_PKTS)
+			hop_stack_set_cc(sk, &tcsig_blind);
+	}
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
 	trace_csig_ack(sk, a, cs);
 }
@@ -289,6 +295,8 @@ static void tcsig_set_hop(struct sock *sk, struct tcsig_sock *cs, bool hop)
 	if (cs->hop == hop)
 		return;
 	WRITE_ONCE(cs->hop, hop);
+	if (hop)
+		hop_stack_set_cc(sk, &tcsig_ops);
 	hop_stack_set_ssthresh(sk, hop || cs->v.stage == TCSIG_SEEK ? TCP_INFINITE_SSTHRESH :
 				   tcp_snd_cwnd(tcp_sk(sk)));
 }
@@ -533,14 +541,22 @@ static const struct hop_cc_law tcsig_law = {
 
 HOP_CC_LAW(tcsig, tcsig_law)
 
-static struct tcp_congestion_ops tcsig_ops __read_mostly = {
-	.release	= tcsig_release,
-	.ssthresh	= tcsig_ssthresh,
-	.undo_cwnd	= tcsig_undo_cwnd,
-	.get_info	= tcsig_get_info,
-	.min_tso_segs	= tcsig_min_tso_segs,
-	HOP_CC_LAW_OPS(tcsig, "csig"),
-};
+#define TCSIG_OPS(name_) {							\
+	.release	= tcsig_release,					\
+	.ssthresh	= tcsig_ssthresh,					\
+	.undo_cwnd	= tcsig_undo_cwnd,					\
+	.get_info	= tcsig_get_info,					\
+	.min_tso_segs	= tcsig_min_tso_segs,					\
+	HOP_CC_LAW_OPS(tcsig, name_),						\
+}
+
+static struct tcp_congestion_ops tcsig_ops __read_mostly = TCSIG_OPS("csig");
+
+/*
+ * The same algorithm while no hop reports: ss shows that the connection is Reno. It is never
+ * registered, since tcsig_reno has the name.
+ */
+static struct tcp_congestion_ops tcsig_blind __read_mostly = TCSIG_OPS("csig-reno");
 
 static struct tcp_congestion_ops tcsig_reno __read_mostly = HOP_CC_RENO("csig-reno");
 

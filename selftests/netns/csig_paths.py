@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Tags together with NAT, IPsec, tunnels, small MTUs, and the unloading of the module; prints TAP.
+"""Tags together with NAT, tunnels, small MTUs, and the unloading of the module; prints TAP.
 
     a ---- [r-a] r [r-b: tbf 1gbit, csig] ---- b
 
@@ -22,8 +22,6 @@ from hosts import A, B, Stream, close, connect, run, transfer
 tap = hosts.Tap()
 TPIDS = (b"\x88\xb5", b"\x88\xb6")
 SERVICE = "203.0.113.9"
-UDP_ENCAP, UDP_ENCAP_ESPINUDP = 100, 2
-KEY = "0x" + "5a" * 20
 
 # The address that the host itself translates has its own route.
 OWN_DNAT = f"""
@@ -92,45 +90,6 @@ def check_no_room():
     run("ip -n a link set a-r gso_max_segs 65535")
     hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 1)
     run(f"ip -n a route del {B[4]}")
-
-
-def protect(encap):
-    for name, here, there in (("a", A[4], B[4]), ("b", B[4], A[4])):
-        for source, sink, spi in ((A[4], B[4], 100), (B[4], A[4], 200)):
-            run(f"ip -n {name} xfrm state add src {source} dst {sink} proto esp spi {spi}"
-                f" reqid {spi} mode transport aead rfc4106(gcm(aes)) {KEY} 128 {encap}")
-        for source, sink, spi, way in ((here, there, 100 if name == "a" else 200, "out"),
-                                       (there, here, 200 if name == "a" else 100, "in")):
-            run(f"ip -n {name} xfrm policy add src {source} dst {sink} proto tcp dir {way}"
-                f" tmpl src {source} dst {sink} proto esp reqid {spi} mode transport")
-
-
-def lay_open():
-    for name in "ab":
-        run(f"ip -n {name} xfrm policy flush")
-        run(f"ip -n {name} xfrm state flush")
-
-
-def check_ipsec():
-    """ESP, and ESP in UDP: no tags are added, and the sender does not wait for signals."""
-    opened = [udp(name, 4, (end[4], 4500)) for name, end in (("a", A), ("b", B))]
-    for sock in opened:
-        sock.setsockopt(socket.IPPROTO_UDP, UDP_ENCAP, UDP_ENCAP_ESPINUDP)
-    for what, encap, protocol in (("ESP", "", 50), ("ESP in UDP", "encap espinudp 4500 4500 0.0.0.0", 17)):
-        protect(encap)
-        sniffer = Sniffer("r", "r-a")
-        good, flow, got = stream()
-        frames = sniffer.frames()
-        sniffer.close()
-        lay_open()
-        tap.claim(f"{what}: whole, no frame has a tag",
-                  good and len(frames) > 1000 and not any(f[12:14] in TPIDS for f in frames) and
-                  sum(f[23] == protocol for f in frames) > 1000 and not got["a"].get("out_tag"),
-                  f"{len(frames)} frames, {got}")
-        tap.claim(f"{what}: both know each other, and the path is not said to strip",
-                  got["a"].get("peer_supported") == 1 and flow["path"] != STRIPPED and
-                  not got["a"].get("path_stripped"))
-    close(*opened)
 
 
 def check_udp_tunnel():
@@ -339,8 +298,8 @@ def check_unload():
 
 def main():
     csig_tag.setup()
-    for check in (check_nat, check_no_room, check_ipsec, check_udp_tunnel, check_frame_tunnels, check_udp_program,
-                  check_buckets, check_full_frames, check_bridge, check_unload):
+    for check in (check_nat, check_no_room, check_udp_tunnel, check_frame_tunnels, check_udp_program, check_buckets,
+                  check_full_frames, check_bridge, check_unload):
         print("#", check.__name__)
         check()
     return tap.done()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Tags beside NAT, IPsec, tunnels, small MTUs, and a module that goes; in the lab's guest.
+# Tags beside NAT, tunnels, small MTUs, and a module that goes; in the lab's guest.
 # shellcheck source=selftests/lib/nft.sh
 . "$(dirname "$0")/../lib/nft.sh"
 cd "$(dirname "$0")/../.." || exit 2

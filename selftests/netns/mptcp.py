@@ -4,7 +4,8 @@
 that was selected. Status 1 if a claim fails. Needs root, all congestion controls and a kernel with
 MPTCP; changes nothing outside its own network namespaces.
 
-    a 192.0.2.1, .11 ---- r ---- b		the second sub-flow starts from a's second address
+    a 192.0.2.1, .11 ---- r [r-b] ---- b	the second sub-flow starts from a's second address
+                          r [r-b2] --- b	with csig on two paths, it takes this port
 """
 import select
 import socket
@@ -12,12 +13,15 @@ import subprocess
 import sys
 import time
 
+import csig_flows
 import hosts
 from hosts import A, B, FAMILY, Stream, counts, ip, run, since, sysctl, transfer
 
 TOTAL = 1 << 18
 SECOND = {4: "192.0.2.11", 6: "2001:db8:1::11"}
 CARRIERS = {"xcp": "xcp", "hpccpp": "int", "csig": "csig"}
+# The locators of r's ports to b, and their rates: the second sub-flow's is the slower one.
+PATHS = {"r-b": (17, "100mbit"), "r-b2": (18, "50mbit")}
 
 tap = hosts.Tap()
 
@@ -36,6 +40,56 @@ def build():
         run(f"tc -n r qdisc add dev {dev} root int rate 100mbit switch_id 1")
     for address in SECOND.values():
         ip(f"-n a mptcp endpoint add {address} dev a-r subflow")
+
+
+def build_paths():
+    """A second link from r to b, for packets from a's second addresses. Each port reports to tags."""
+    ip("link add r-b2 netns r type veth peer name b-r2 netns b\n"
+       "-n r link set r-b2 up\n-n b link set b-r2 up")
+    sysctl("r", "hopcc/csig_ports", "*")
+    for dev, (locator, rate) in PATHS.items():
+        run(f"tc -n r qdisc replace dev {dev} root handle 1: tbf rate {rate} burst 64k limit 1mb")
+        run(f"tc -n r qdisc add dev {dev} parent 1:1 csig rate {rate} lm all compact {locator}")
+    mac = subprocess.run("ip -n b -br link show dev b-r2".split(), capture_output=True, text=True,
+                         check=True).stdout.split()[2]
+    for version, address in SECOND.items():
+        # b has its addresses on the other device.
+        for line in (f"route add {B[version]} dev r-b2 table 2", f"rule add from {address} lookup 2",
+                     f"neigh add {B[version]} lladdr {mac} dev r-b2"):
+            run(f"ip -n r -{version} {line}")
+
+
+def locators(flow):
+    """Return the locators that the signals of a sub-flow have reported; 0 is that of an idle path."""
+    return {signal["locator"] for signal in flow["signal"].values()} - {0}
+
+
+def both_paths(version):
+    """Return (all arrived, {is it the first sub-flow: locators that were reported})."""
+    ends = connect(version, "csig")
+    if not ends:
+        return False, {}
+    sock, reported = ends[0], {}
+
+    def look(received):
+        if received > TOTAL * 4:
+            for flow in csig_flows.flows("a"):
+                if flow["peer_port"] == sock.getpeername()[1] and flow["signal"]:
+                    reported.setdefault(flow["port"] == sock.getsockname()[1], set()).update(locators(flow))
+
+    exact = opened(*ends[:2], TOTAL * 16, look)
+    hosts.close(*ends)
+    return exact, reported
+
+
+def see_paths():
+    """Section 8.2.1: a sub-flow's signals are those of its own path."""
+    build_paths()
+    wanted = {True: {PATHS["r-b"][0]}, False: {PATHS["r-b2"][0]}}
+    for version in (4, 6):
+        exact, reported = both_paths(version)
+        tap.claim(f"IPv{version} csig on two paths: exact, each sub-flow receives the signals of its own path",
+                  exact and reported == wanted, f"{exact}, {reported}")
 
 
 def multipath(name, version, cc):
@@ -68,7 +122,7 @@ def subflows(name, cc=""):
     return len(out), sum(cc in line.split() for line in out)
 
 
-def opened(sock, other):
+def opened(sock, other, total=TOTAL, look=None):
     """The second sub-flow starts when the peer has acknowledged data. Return True if it all arrives."""
     sock.send(b"first")
     select.select([other], [], [], 5)
@@ -76,7 +130,7 @@ def opened(sock, other):
     end = time.monotonic() + 5
     while time.monotonic() < end and any(subflows(name)[0] < 2 for name in "ab"):
         time.sleep(0.1)
-    return first == b"first" and transfer([Stream(sock, other, TOTAL)], limit_s=30)
+    return first == b"first" and transfer([Stream(sock, other, total)], limit_s=60, meanwhile=look)
 
 
 def case(version, cc):
@@ -99,6 +153,7 @@ def main():
     for cc in (*CARRIERS, "dctcp_ms", "ldcp"):
         for version in (4, 6):
             case(version, cc)
+    see_paths()
     hosts.remove_path()
     return tap.done()
 

@@ -9,6 +9,7 @@ from . import host as state
 from . import flows, sockets
 from .doctor_ports import PORT_CHECKS
 from .doctor_queue import QUEUE_CHECKS
+from .doctor_tunnels import TUNNEL_CHECKS, hides
 from .host import (CARRIERS, ECN, MODULES, Host, Reason, finding, first_router, has_carrier, number,
                    read_counts, read_text, stage)
 from .sockets import host_of
@@ -187,11 +188,17 @@ def why_reno(flow: Row, peer: str) -> Reason:
             "on each port: tc qdisc add dev PORT root int")
 
 
+def has_no_hop(flow: Row) -> bool:
+    """True if a connection of csig is as Reno until a hop reports."""
+    return bool(flow["base"] == "csig" and stage(flow) & flows.PATH_STAGE)
+
+
 def check_reno(host: Host) -> Iterator[Row]:
     """Yield one finding for all connections of a congestion control to a peer."""
     seen: dict[tuple[str, str], list[Row]] = {}
     for flow in host.flows:
         if flow["cc"] != flow["base"] and flow["base"] in MODULES and has_carrier(flow["base"]) and \
+                not hides(host, flow) and not has_no_hop(flow) and \
                 (flow["base"] != "csig" or host.may_tag(flow["index"])):
             seen.setdefault((flow["cc"], host_of(flow["peer"])), []).append(flow)
     for (cc, peer), group in sorted(seen.items()):
@@ -213,11 +220,11 @@ def why_path(host: Host, flow: Row) -> Reason:
 
 
 def check_path(host: Host) -> Iterator[Row]:
-    """Yield the paths without signals, by the stage that ss shows: csig keeps its name there. Connections whose
-    device or carrier is misconfigured are left to the other checks."""
+    """Yield the paths without signals, by the stage that ss shows. Connections whose device or carrier is misconfigured
+    are left to the other checks."""
     seen: dict[str, Row] = {}
     for flow in host.csig_flows():
-        if flow["cc"] == "csig" and stage(flow) & flows.PATH_STAGE and flow["acked_bytes"] >= SETTLED_BYTES and \
+        if has_no_hop(flow) and flow["acked_bytes"] >= SETTLED_BYTES and \
                 host.may_tag(flow["index"]) and has_carrier("csig"):
             seen.setdefault(host_of(flow["peer"]), flow)
     for peer, flow in sorted(seen.items()):
@@ -244,7 +251,7 @@ def check_guard(host: Host) -> Iterator[Row]:
 
 CHECKS: tuple[Callable[[Host], Iterator[Row]], ...] = (
     check_module, check_allowed, check_ecn, check_carrier, *PORT_CHECKS, check_listeners, check_reno, check_telemetry,
-    check_path, check_guard, *QUEUE_CHECKS)
+    check_path, check_guard, *QUEUE_CHECKS, *TUNNEL_CHECKS)
 
 
 def findings(wanted: str | None = None) -> list[Row]:

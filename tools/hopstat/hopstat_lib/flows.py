@@ -206,7 +206,7 @@ def csig_rows(known: Mapping[Ends, Row]) -> list[Row]:
         return []
     rows = [csig_row(local, peer, path, signals, known.get((local, peer), {}))
             for local, peer, path, signals in found
-            if signals or path == "stripped" or known.get((local, peer), {}).get("cc") == "csig"]
+            if signals or path == "stripped" or known.get((local, peer), {}).get("cc", "").startswith("csig")]
     # The carrier keeps a connection for a while after its end. UDP flows have no known socket at all.
     return [r for r in rows if (r["local"], r["peer"]) in known or
             r["age_ns"] is not None and r["age_ns"] < ENDED_NS]
@@ -241,24 +241,25 @@ def stage_of(cc: str, number: int) -> str:
     """Return the name of a stage, as the congestion control reports it to ss."""
     if number >= GUARDED:
         return stage_of(cc, number - GUARDED) + ", guarded"
-    names = STAGES.get(cc)
+    names = STAGES.get(cc.removesuffix("-reno"))
     if not names:
         return str(number)
     name = names[number % PATH_STAGE] if number % PATH_STAGE < len(names) else str(number)
-    return name + (", as Reno" if cc == "csig" and number & PATH_STAGE else "")
+    return name + (", as Reno" if cc.startswith("csig") and number & PATH_STAGE else "")
 
 
 def own_words(cc: str, known: Row) -> Row:
     """Return the values that a congestion control reports to ss, by their own names."""
     if cc == "dctcp_ms" and known["dctcp"]:
         return dict(marked_ppm=known["dctcp"][2] * 1000000 // ALPHA)
-    if not known["bbr"] or cc.endswith("-reno"):
+    # csig has values while it is as Reno, because no hop reports.
+    if not known["bbr"] or cc.endswith("-reno") and cc != "csig-reno":
         return {}
     bytes_ps, time_us, first, second = known["bbr"]
     common = dict(pace_bit_ps=8 * bytes_ps)
     if cc == "ldcp":
         return common | dict(base_rtt_us=time_us, window_pkts=first / GAIN, stage=stage_of(cc, second // GAIN))
-    if cc == "csig":
+    if cc.startswith("csig"):
         return common | dict(delay_ns=1000 * time_us, window_pkts=first / GAIN,
                              stage=stage_of(cc, second // GAIN))
     if cc == "hpccpp":

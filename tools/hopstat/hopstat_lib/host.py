@@ -20,8 +20,13 @@ Config = tuple[int, dict[int, int]]
 # A cause and the command that corrects it.
 Reason = tuple[str, str]
 
-GETLINK, GETROUTE, GETQDISC = 18, 26, ports.GETQDISC
+GETLINK, GETROUTE, GETQDISC, GETTFILTER = 18, 26, ports.GETQDISC, 46
+# The parent of filters on ingress, of the qdiscs ingress and clsact.
+INGRESS = 0xfffffff2
+# Actions on ingress that count packets against a rate.
+COUNTING = ("police", "mirred")
 IFLA_IFNAME, IFLA_MTU, IFLA_LINK, IFLA_MASTER, IFLA_LINK_NETNSID = 3, 4, 5, 10, 37
+IFLA_LINKINFO, IFLA_INFO_KIND = 18, 1
 IFLA_GSO_MAX_SEGS, IFLA_GSO_MAX_SIZE = 40, 41
 RTA_DST, RTA_OIF, RTA_GATEWAY, RTA_METRICS, RTAX_CC_ALGO = 1, 4, 5, 8, 16
 TCA_CSIG_MODE, TCA_CSIG_SIGNAL_ABW, SIGNALS, TCA_CSIG_SIGNAL_QUANTUM = 4, 17, 3, 2
@@ -70,7 +75,7 @@ def read_counts(carrier: str) -> dict[str, int]:
 
 
 def read_links() -> dict[int, dict[str, Any]]:
-    """Return {index: {name, type, up, mtu, link, master, gso_max_segs, gso_max_size}} of all devices."""
+    """Return {index: {name, kind, type, up, mtu, link, master, gso_max_segs, gso_max_size}} of all devices."""
     found = {}
     for data in netlink.dump(netlink.ROUTE, GETLINK, bytes(16)):
         kind, index, flags = struct.unpack_from("=HiI", data, 2)
@@ -81,7 +86,9 @@ def read_links() -> dict[int, dict[str, Any]]:
                               ("gso_max_segs", IFLA_GSO_MAX_SEGS), ("gso_max_size", IFLA_GSO_MAX_SIZE))}
         if IFLA_LINK_NETNSID in attrs:
             numbers["link"] = 0     # an index of another network namespace
+        info = dict(netlink.attributes(attrs.get(IFLA_LINKINFO, b"")))
         found[index] = numbers | dict(name=attrs[IFLA_IFNAME].split(b"\0")[0].decode(), type=kind,
+                                      kind=info.get(IFLA_INFO_KIND, b"").split(b"\0")[0].decode(),
                                       up=bool(flags & IFF_UP))
     return found
 
@@ -94,6 +101,16 @@ def read_qdiscs() -> dict[int, set[str]]:
         kind = dict(netlink.attributes(data[20:]))[ports.TCA_KIND]
         found.setdefault(index, set()).add(kind.split(b"\0")[0].decode())
     return found
+
+
+def read_ingress(index: int) -> set[str]:
+    """Return which of COUNTING the filters on ingress of a device have. An action's kind is a string in the filter."""
+    body = struct.pack("=BxxxiIII", 0, index, 0, INGRESS, 0)
+    try:
+        text = b"".join(netlink.dump(netlink.ROUTE, GETTFILTER, body))
+    except OSError:
+        return set()
+    return {kind for kind in COUNTING if kind.encode() + b"\0" in text}
 
 
 def read_congctl() -> set[str]:
@@ -226,6 +243,11 @@ class Host:
         """Return the Ethernet devices that are up and that no bridge or bond contains."""
         return [index for index, link in self.links.items()
                 if self.is_ethernet(index) and link["up"] and not link["master"]]
+
+    def ingress_actions(self) -> dict[int, set[str]]:
+        """Return {device: actions on its ingress that count packets}."""
+        found = {index: read_ingress(index) for index, kinds in self.qdiscs.items() if kinds & {"ingress", "clsact"}}
+        return {index: actions for index, actions in found.items() if actions}
 
     def stripping(self) -> set[int]:
         """Return the devices whose sch_csig does not update tags."""

@@ -64,7 +64,7 @@ def concerns(found: Row, flow: Row, host: Host) -> bool:
     """True if a finding of doctor concerns a connection."""
     where = found["where"]
     if found["check"] in ("reno", "path", "guard"):
-        return bool(where == f"{flow['cc']} to {host_of(flow['peer'])}")
+        return where in {f"{name} to {host_of(flow['peer'])}" for name in (flow["cc"], flow["base"])}
     if found["check"] in OF_HOST:
         return where in (flow["base"], CARRIERS.get(flow["base"], ("",))[0]) or \
             found["check"] == "domain" and flow["base"] == "csig"
@@ -76,11 +76,11 @@ def verdict(flow: Row, found: list[Row]) -> str:
     base = flow["base"]
     if base not in MODULES:
         return f"{flow['cc']} is none of hopcc's congestion controls"
-    reasons = [f["cause"] for f in found if f["check"] in ("reno", "path", "carrier", "ports")]
+    reasons = [f["cause"] for f in found if f["check"] in ("reno", "path", "tunnel", "carrier", "ports")]
+    if doctor.has_no_hop(flow):
+        return f"no hop reports, and this connection is as Reno{', because ' + reasons[0] if reasons else ''}"
     if flow["cc"] != base:
         return f"this connection is Reno because {reasons[0] if reasons else 'it fell back'}"
-    if base == "csig" and state.stage(flow) & flows.PATH_STAGE:
-        return f"no hop reports, and this connection is as Reno{', because ' + reasons[0] if reasons else ''}"
     if base in doctor.REPORTING and state.stage(flow) & flows.GUARDED:
         return "packets were lost behind a queue that no hop reports, and this connection is as Reno meanwhile"
     return f"this connection uses {base}"

@@ -9,11 +9,11 @@
 #include "net_tlm.h"
 
 /* Reduces the metadata to records. @count: counter of success. Context: RCU read lock. */
-static bool ntlm_collect(struct ntlm_net *tn, struct int_flow *f, const struct tlm_stack *s,
+static bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_stack *s,
 			 unsigned int count)
 {
 	const bool from_data = count == INT_COUNT_IN_DATA_TLM;
-	const struct ntlm_table *t = rcu_dereference(tn->table);
+	const struct ntlm_table *t = rcu_dereference(ntlm_net(net)->table);
 	struct ntlm_flow *flow;
 	bool whole = false;
 
@@ -31,9 +31,9 @@ static bool ntlm_collect(struct ntlm_net *tn, struct int_flow *f, const struct t
 	}
 	nint_vendor_unlock(f);
 	if (!flow)
-		ntlm_count(tn, INT_COUNT_NO_MEMORY);
+		ntlm_count(net, INT_COUNT_NO_MEMORY);
 	else
-		ntlm_count(tn, whole ? count : INT_COUNT_BAD_STACK);
+		ntlm_count(net, whole ? count : INT_COUNT_BAD_STACK);
 	return whole;
 }
 
@@ -42,7 +42,7 @@ static bool ntlm_collect(struct ntlm_net *tn, struct int_flow *f, const struct t
  * a trace that hops have written into, whose records are now in the flow. @count: counter of
  * what was read.
  */
-bool ntlm_collect_ioam(struct ntlm_net *tn, const struct sk_buff *skb, unsigned int tcp_bytes,
+bool ntlm_collect_ioam(const struct net *net, const struct sk_buff *skb, unsigned int tcp_bytes,
 		       struct int_flow *f, unsigned int count)
 {
 	const u8 *hdr = skb->data + sizeof(struct ipv6hdr);
@@ -51,23 +51,23 @@ bool ntlm_collect_ioam(struct ntlm_net *tn, const struct sk_buff *skb, unsigned 
 	struct tlm_stack s;
 
 	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
-	    !ntlm_reads(tn, TLM_IOAM))
+	    !ntlm_reads(net, TLM_IOAM))
 		return false;
 	fault = hop_ioam_parse(&v, hdr, tcp_bytes - sizeof(struct ipv6hdr));
 	if (fault == IOAM_NONE)
 		return false;
 	if (fault) {
-		ntlm_count(tn, INT_COUNT_BAD_IOAM + fault);
+		ntlm_count(net, INT_COUNT_BAD_IOAM + fault);
 		return false;
 	}
 	if (!v.hops && !(v.flags & IOAM_FLAG_OVERFLOW))
 		return false;
 	ntlm_stack_ioam(&s, &v, hdr);
-	return ntlm_collect(tn, f, &s, count);
+	return ntlm_collect(net, f, &s, count);
 }
 
 /* @packet: the packet, linear, from the IFA header. Return: true as ntlm_collect_ioam(). */
-bool ntlm_collect_ifa(struct ntlm_net *tn, const struct ifa_view *v, const u8 *packet,
+bool ntlm_collect_ifa(const struct net *net, const struct ifa_view *v, const u8 *packet,
 		      struct int_flow *f, unsigned int count)
 {
 	struct tlm_stack s;
@@ -75,11 +75,11 @@ bool ntlm_collect_ifa(struct ntlm_net *tn, const struct ifa_view *v, const u8 *p
 	if (!v->stack_bytes && v->hop_limit)
 		return false;
 	ntlm_stack_ifa(&s, v, packet);
-	return ntlm_collect(tn, f, &s, count);
+	return ntlm_collect(net, f, &s, count);
 }
 
 /* @shim: the packet, linear, from the shim. Return: true as ntlm_collect_ioam(). */
-bool ntlm_collect_intmd(struct ntlm_net *tn, const struct intmd_view *v, const u8 *shim,
+bool ntlm_collect_intmd(const struct net *net, const struct intmd_view *v, const u8 *shim,
 			struct int_flow *f, unsigned int count)
 {
 	struct tlm_stack s;
@@ -87,21 +87,14 @@ bool ntlm_collect_intmd(struct ntlm_net *tn, const struct intmd_view *v, const u
 	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
 		return false;
 	ntlm_stack_intmd(&s, v, shim);
-	return ntlm_collect(tn, f, &s, count);
+	return ntlm_collect(net, f, &s, count);
 }
 
-static void ntlm_count_news(const struct ntlm_net *tn, enum ntlm_news news)
+static void ntlm_count_news(const struct net *net, enum ntlm_news news)
 {
-	static const u8 counts[] = {
-		[NTLM_NO_LAYOUT] = INT_COUNT_TLM_NO_LAYOUT,
-		[NTLM_USELESS] = INT_COUNT_TLM_USELESS,
-		[NTLM_CONTRADICTED] = INT_COUNT_TLM_CONTRADICTED,
-		[NTLM_NO_ROOM] = INT_COUNT_TLM_NO_ROOM,
-		[NTLM_PATHS] = INT_COUNT_TLM_PATHS,
-	};
-
+	static_assert(INT_COUNT_TLM_PATHS - INT_COUNT_TLM_NO_LAYOUT == NTLM_PATHS - NTLM_NO_LAYOUT);
 	if (news != NTLM_USED)
-		ntlm_count(tn, counts[news]);
+		ntlm_count(net, INT_COUNT_TLM_NO_LAYOUT + news - NTLM_NO_LAYOUT);
 }
 
 /*
@@ -109,10 +102,10 @@ static void ntlm_count_news(const struct ntlm_net *tn, enum ntlm_news news)
  * switch may insert it into a few packets only, so the last one counts as long as the law would
  * compare with it, and the layouts are the same. Context: RCU read lock.
  */
-static bool ntlm_has_data(const struct ntlm_net *tn, const struct ntlm_flow *flow, u32 t_ns,
+static bool ntlm_has_data(const struct net *net, const struct ntlm_flow *flow, u32 t_ns,
 			  u64 now_ns)
 {
-	const struct ntlm_table *t = rcu_dereference(tn->table);
+	const struct ntlm_table *t = rcu_dereference(ntlm_net(net)->table);
 	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS, (u64)t_ns * TLM_STALE_RTTS);
 
 	/* Data that another CPU receives at this moment may be later than @now_ns. */
@@ -126,7 +119,6 @@ bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 		struct hpcc_vars *v, struct nint_reply *reply)
 {
 	struct ntlm_flow *flow = container_of(state, struct ntlm_flow, state);
-	const struct ntlm_net *tn = ntlm_net(net);
 	const struct tlm_sample s = {
 		.now_ns = arrival->traced ? now_ns : flow->data_ns,
 		/* 2^32 * 10^9 < 2^62 */
@@ -135,10 +127,10 @@ bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 	};
 	const u32 before = flow->t.v.implausible;
 
-	if (!arrival->traced && !ntlm_has_data(tn, flow, p->t_ns, now_ns))
+	if (!arrival->traced && !ntlm_has_data(net, flow, p->t_ns, now_ns))
 		return false;
 	if (arrival->traced || flow->data_is_new)
-		ntlm_count_news(tn, ntlm_update(&flow->t, p, v, arrival->hdr, &s, reply));
+		ntlm_count_news(net, ntlm_update(&flow->t, p, v, arrival->hdr, &s, reply));
 	else
 		ntlm_reply(&flow->t, p, v, arrival->hdr, now_ns, false, reply);
 	flow->data_is_new = false;

@@ -51,7 +51,7 @@
 #define TLM_QUEUE_MAX_BYTES	0x7fffffffU
 
 /**
- * enum tlm_format - formats of telemetry
+ * enum tlm_format - formats of telemetry; net.hopcc.int_format is one more
  * @TLM_IFA: IFA 2.0
  * @TLM_IOAM: IOAM pre-allocated trace
  * @TLM_INT_MD: INT-MD 2.1

@@ -37,22 +37,6 @@
 #define NTLM_IFA_BYTES		(IFA_HDR_BYTES + IFA_MD_BYTES)
 
 /**
- * enum ntlm_format - net.hopcc.int_format: formats of telemetry that a sender requests
- * @NTLM_FORMAT_HOPCC: records of our own hops only
- * @NTLM_FORMAT_IFA: also IFA 2.0
- * @NTLM_FORMAT_IOAM: also IOAM, in IPv6
- * @NTLM_FORMAT_INTMD: also INT-MD 2.1
- * @NTLM_FORMATS: number of values
- */
-enum ntlm_format {
-	NTLM_FORMAT_HOPCC,
-	NTLM_FORMAT_IFA,
-	NTLM_FORMAT_IOAM,
-	NTLM_FORMAT_INTMD,
-	NTLM_FORMATS,
-};
-
-/**
  * struct ntlm_state - state of the law for a flow; all zero at the start
  * @v: state of the hops
  * @path: records of the latest probe

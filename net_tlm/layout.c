@@ -140,7 +140,7 @@ static struct ntlm_table *ntlm_read_table(struct genl_info *info)
  * Replaces the table, and updates which packets the hooks look at. A packet is read by the old
  * table or by the new one. On an error the old one stays.
  */
-static int ntlm_layout_replace(struct ntlm_net *tn, struct ntlm_table *t)
+static int ntlm_layout_replace(struct net *net, struct ntlm_table *t)
 {
 	static u32 generation;
 	struct ntlm_table *old;
@@ -149,10 +149,10 @@ static int ntlm_layout_replace(struct ntlm_net *tn, struct ntlm_table *t)
 	mutex_lock(&layout_lock);
 	if (t)
 		t->generation = ++generation ? generation : ++generation;
-	old = rcu_replace_pointer(tn->table, t, lockdep_is_held(&layout_lock));
-	err = ntlm_hook(tn);
+	old = rcu_replace_pointer(ntlm_net(net)->table, t, lockdep_is_held(&layout_lock));
+	err = ntlm_hook(net);
 	if (err)
-		old = rcu_replace_pointer(tn->table, old, lockdep_is_held(&layout_lock));
+		old = rcu_replace_pointer(ntlm_net(net)->table, old, lockdep_is_held(&layout_lock));
 	mutex_unlock(&layout_lock);
 	if (old)
 		kvfree_rcu(old, rcu);
@@ -166,14 +166,14 @@ static int ntlm_set_table(struct sk_buff *skb, struct genl_info *info)
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	if (!info->attrs[INT_LAYOUT_A_CHECK])
-		return ntlm_layout_replace(ntlm_net(genl_info_net(info)), t);
+		return ntlm_layout_replace(genl_info_net(info), t);
 	kvfree(t);
 	return 0;
 }
 
 static int ntlm_del_table(struct sk_buff *skb, struct genl_info *info)
 {
-	return ntlm_layout_replace(ntlm_net(genl_info_net(info)), NULL);
+	return ntlm_layout_replace(genl_info_net(info), NULL);
 }
 
 static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
@@ -218,7 +218,7 @@ static int ntlm_get_table(struct sk_buff *skb, struct genl_info *info)
 		.layouts = TLM_BUILTINS,
 	};
 	static const struct tlm_table none;
-	struct ntlm_net *tn = ntlm_net(genl_info_net(info));
+	const struct net *net = genl_info_net(info);
 	const struct ntlm_table *t;
 	struct sk_buff *msg;
 
@@ -226,7 +226,7 @@ static int ntlm_get_table(struct sk_buff *skb, struct genl_info *info)
 		msg = ntlm_build_reply(info, &builtin, false);
 	} else {
 		mutex_lock(&layout_lock);
-		t = rcu_dereference_protected(tn->table, lockdep_is_held(&layout_lock));
+		t = rcu_dereference_protected(ntlm_net(net)->table, lockdep_is_held(&layout_lock));
 		msg = ntlm_build_reply(info, t ? &t->t : &none, t && t->trust_idle);
 		mutex_unlock(&layout_lock);
 	}
@@ -273,9 +273,9 @@ void ntlm_layout_exit(void)
 }
 
 /* A grace period has ended since the last packet. */
-void ntlm_layout_free(struct ntlm_net *tn)
+void ntlm_layout_free(const struct net *net)
 {
-	kvfree(rcu_dereference_protected(tn->table, true));
+	kvfree(rcu_dereference_protected(ntlm_net(net)->table, true));
 }
 
 MODULE_ALIAS_GENL_FAMILY(INT_LAYOUT_GENL_NAME);

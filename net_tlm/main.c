@@ -32,25 +32,18 @@ static const struct int_vendor_ops ntlm_ops = {
 	.learn = ntlm_learn,
 };
 
-static int __net_init ntlm_net_init(struct net *net)
-{
-	ntlm_net(net)->net = net;
-	return 0;
-}
-
 /* A grace period ends before ntlm_net_exit(), so the hook uses nothing that that frees. */
 static void __net_exit ntlm_net_pre_exit(struct net *net)
 {
-	ntlm_unhook(ntlm_net(net));
+	ntlm_unhook(net);
 }
 
 static void __net_exit ntlm_net_exit(struct net *net)
 {
-	ntlm_layout_free(ntlm_net(net));
+	ntlm_layout_free(net);
 }
 
 static struct pernet_operations ntlm_net_ops = {
-	.init = ntlm_net_init,
 	.pre_exit = ntlm_net_pre_exit,
 	.exit = ntlm_net_exit,
 	.id = &ntlm_net_id,
@@ -65,7 +58,7 @@ static int __init ntlm_init(void)
 	static_assert(INT_COUNT_BAD_IFA_LENGTH - INT_COUNT_BAD_IFA == IFA_FAULTS - 1);
 	static_assert(INT_COUNT_BAD_IOAM_STACK - INT_COUNT_BAD_IOAM == IOAM_FAULTS - 1);
 	static_assert(INT_COUNT_BAD_INTMD_STACK - INT_COUNT_BAD_INTMD == INTMD_FAULTS - 1);
-	static_assert(INT_VENDOR_FORMAT_MAX == NTLM_FORMATS - 1);
+	static_assert(INT_VENDOR_FORMAT_MAX == TLM_FORMATS);
 
 	if (ntlm_dscp_intmd > NTLM_DSCP_MAX)
 		return -EINVAL;

@@ -49,11 +49,9 @@ struct ntlm_flow {
 
 /**
  * struct ntlm_net - state of a netns
- * @net: the netns
  * @table: layouts; NULL: none, and no telemetry is read
  */
 struct ntlm_net {
-	struct net *net;
 	struct ntlm_table __rcu *table;
 };
 
@@ -99,25 +97,25 @@ static inline u8 ntlm_dscp(const struct sk_buff *skb)
 						   ipv6_get_dsfield(ipv6_hdr(skb))) >> 2;
 }
 
-static inline void ntlm_count(const struct ntlm_net *tn, unsigned int count)
+static inline void ntlm_count(const struct net *net, unsigned int count)
 {
-	nint_vendor_count(tn->net, count, 1);
+	nint_vendor_count(net, count, 1);
 }
 
 /* Context: RCU read lock. */
-static inline bool ntlm_reads(const struct ntlm_net *tn, enum tlm_format format)
+static inline bool ntlm_reads(const struct net *net, enum tlm_format format)
 {
-	const struct ntlm_table *t = rcu_dereference(tn->table);
+	const struct ntlm_table *t = rcu_dereference(ntlm_net(net)->table);
 
 	return t && t->formats & BIT(format);
 }
 
 /* flow.c */
-bool ntlm_collect_ioam(struct ntlm_net *tn, const struct sk_buff *skb, unsigned int tcp_bytes,
+bool ntlm_collect_ioam(const struct net *net, const struct sk_buff *skb, unsigned int tcp_bytes,
 		       struct int_flow *f, unsigned int count);
-bool ntlm_collect_ifa(struct ntlm_net *tn, const struct ifa_view *v, const u8 *packet,
+bool ntlm_collect_ifa(const struct net *net, const struct ifa_view *v, const u8 *packet,
 		      struct int_flow *f, unsigned int count);
-bool ntlm_collect_intmd(struct ntlm_net *tn, const struct intmd_view *v, const u8 *shim,
+bool ntlm_collect_intmd(const struct net *net, const struct intmd_view *v, const u8 *shim,
 			struct int_flow *f, unsigned int count);
 bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 		const struct nint_arrival *arrival, u64 now_ns, const struct hpcc_params *p,
@@ -127,21 +125,21 @@ bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 void ntlm_set_dscp(struct sk_buff *skb, u8 dscp);
 int ntlm_read_probe(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,
 		    const void *carried);
-void ntlm_read_ioam_data(struct ntlm_net *tn, struct sk_buff *skb, unsigned int tcp_at,
+void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 			 unsigned int payload_at);
-unsigned int ntlm_strip_ifa(struct ntlm_net *tn, struct sk_buff *skb,
+unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct ifa_view *v);
-unsigned int ntlm_strip_intmd(struct ntlm_net *tn, struct sk_buff *skb,
+unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,
 			      const struct hop_shim_place *place, const struct intmd_view *v);
 
 /* input.c */
-int ntlm_hook(struct ntlm_net *tn);
-void ntlm_unhook(struct ntlm_net *tn);
+int ntlm_hook(struct net *net);
+void ntlm_unhook(struct net *net);
 
 /* layout.c */
 int ntlm_layout_init(void);
 void ntlm_layout_exit(void);
-void ntlm_layout_free(struct ntlm_net *tn);
+void ntlm_layout_free(const struct net *net);
 
 /* wrap.c */
 bool ntlm_room(struct int_vendor_room *room, const struct sk_buff *skb);

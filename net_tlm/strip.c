@@ -71,22 +71,22 @@ static bool ntlm_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_
  * IOAM: reads the trace of a TCP segment, whose headers are linear. It stays in the packet: TCP
  * skips it, and GRO is in front of this hook.
  */
-void ntlm_read_ioam_data(struct ntlm_net *tn, struct sk_buff *skb, unsigned int tcp_at,
+void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 			 unsigned int payload_at)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
 	struct int_flow *f;
 
 	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
-	    !ntlm_reads(tn, TLM_IOAM))
+	    !ntlm_reads(net, TLM_IOAM))
 		return;
 	f = nint_vendor_reader(skb, th, skb->len - payload_at);
 	if (!f)
 		return;
 	if (hop_input_is_mangled(skb, th))
-		ntlm_count(tn, INT_COUNT_IN_BAD_SUM);
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 	else
-		ntlm_collect_ioam(tn, skb, tcp_at, f, INT_COUNT_IN_DATA_TLM);
+		ntlm_collect_ioam(net, skb, tcp_at, f, INT_COUNT_IN_DATA_TLM);
 }
 
 /* TCP's checksum was verified, or corrected for what was removed. */
@@ -99,7 +99,7 @@ static void ntlm_set_verified(struct sk_buff *skb)
 }
 
 /* IFA: reads the metadata of a TCP segment. Return: true if TCP's checksum was verified. */
-static bool ntlm_read_ifa(struct ntlm_net *tn, struct sk_buff *skb, unsigned int ifa_at,
+static bool ntlm_read_ifa(const struct net *net, struct sk_buff *skb, unsigned int ifa_at,
 			  const struct ifa_view *v)
 {
 	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
@@ -113,17 +113,17 @@ static bool ntlm_read_ifa(struct ntlm_net *tn, struct sk_buff *skb, unsigned int
 	if (!f)
 		return false;
 	if (ntlm_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
-		ntlm_count(tn, INT_COUNT_IN_BAD_SUM);
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return false;
 	}
-	ntlm_collect_ifa(tn, v, skb->data + ifa_at, f, INT_COUNT_IN_DATA_TLM);
+	ntlm_collect_ifa(net, v, skb->data + ifa_at, f, INT_COUNT_IN_DATA_TLM);
 	return true;
 }
 
 /* Without the headers removed, the stack would refuse the packet, or TCP read them as data. */
-static unsigned int ntlm_strip_fail(const struct ntlm_net *tn, int err, unsigned int bad_length)
+static unsigned int ntlm_strip_fail(const struct net *net, int err, unsigned int bad_length)
 {
-	ntlm_count(tn, err == -ENOMEM ? INT_COUNT_NO_MEMORY : bad_length);
+	ntlm_count(net, err == -ENOMEM ? INT_COUNT_NO_MEMORY : bad_length);
 	return err == -ENOMEM ? NF_DROP : NF_ACCEPT;
 }
 
@@ -132,29 +132,29 @@ static unsigned int ntlm_strip_fail(const struct ntlm_net *tn, int err, unsigned
  * UDP, which are therefore right without the headers. Return: NF_ACCEPT or NF_DROP; the packet has
  * another length if they were removed.
  */
-unsigned int ntlm_strip_ifa(struct ntlm_net *tn, struct sk_buff *skb,
+unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct ifa_view *v)
 {
 	bool verified;
 	int err;
 
-	if (nint_vendor_on(tn->net) != HOP_FILTER_TRUST && hop_filter_misses_input(skb)) {
-		ntlm_count(tn, INT_COUNT_IN_HIDDEN);
+	if (nint_vendor_on(net) != HOP_FILTER_TRUST && hop_filter_misses_input(skb)) {
+		ntlm_count(net, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}
 	/* Else only one of both headers would be removed. */
 	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + IFA_HDR_BYTES))
-		return ntlm_strip_fail(tn, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
+		return ntlm_strip_fail(net, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
-		return ntlm_strip_fail(tn, -ENOMEM, 0);
-	verified = ntlm_read_ifa(tn, skb, place->offset_bytes, v);
+		return ntlm_strip_fail(net, -ENOMEM, 0);
+	verified = ntlm_read_ifa(net, skb, place->offset_bytes, v);
 	err = hop_shim_strip_behind(skb, place, IFA_HDR_BYTES + v->l4_bytes, v->shim_bytes) ?:
 	      hop_shim_strip(skb, place, IFA_HDR_BYTES, v->next);
 	if (err)
-		return ntlm_strip_fail(tn, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
+		return ntlm_strip_fail(net, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
 	if (verified)
 		ntlm_set_verified(skb);
-	ntlm_count(tn, INT_COUNT_IN_IFA_DATA);
+	ntlm_count(net, INT_COUNT_IN_IFA_DATA);
 	return NF_ACCEPT;
 }
 
@@ -209,7 +209,7 @@ static int ntlm_strip_intmd_header(struct sk_buff *skb, const struct hop_shim_pl
 	return 0;
 }
 
-static void ntlm_read_intmd(struct ntlm_net *tn, struct sk_buff *skb, unsigned int tcp_at,
+static void ntlm_read_intmd(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 			    unsigned int tcp_bytes, const struct intmd_view *v)
 {
 	const unsigned int shim_at = tcp_at + tcp_bytes;
@@ -217,7 +217,7 @@ static void ntlm_read_intmd(struct ntlm_net *tn, struct sk_buff *skb, unsigned i
 					    skb->len - shim_at - v->shim_bytes);
 
 	if (f)
-		ntlm_collect_intmd(tn, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM);
+		ntlm_collect_intmd(net, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM);
 }
 
 /*
@@ -230,7 +230,7 @@ static void ntlm_read_intmd(struct ntlm_net *tn, struct sk_buff *skb, unsigned i
  * Return: NF_ACCEPT, NF_DROP or, for a copy, NF_STOLEN; the packet has another length if it was
  * changed.
  */
-unsigned int ntlm_strip_intmd(struct ntlm_net *tn, struct sk_buff *skb,
+unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,
 			      const struct hop_shim_place *place, const struct intmd_view *v)
 {
 	const unsigned int tcp_at = place->offset_bytes;
@@ -240,67 +240,67 @@ unsigned int ntlm_strip_intmd(struct ntlm_net *tn, struct sk_buff *skb,
 
 	/* Only then are all segments TCP's, and the original value is the DSCP. */
 	if (v->npt != INTMD_NPT_DSCP) {
-		ntlm_count(tn, INT_COUNT_BAD_INTMD + INTMD_BAD_NPT);
+		ntlm_count(net, INT_COUNT_BAD_INTMD + INTMD_BAD_NPT);
 		return NF_ACCEPT;
 	}
 	if (skb_is_gso(skb)) {
-		ntlm_count(tn, INT_COUNT_IN_MERGED);
+		ntlm_count(net, INT_COUNT_IN_MERGED);
 		return NF_DROP;
 	}
 	if (skb_ensure_writable(skb, tcp_at + tcp_bytes + v->shim_bytes))
-		return ntlm_strip_fail(tn, -ENOMEM, 0);
+		return ntlm_strip_fail(net, -ENOMEM, 0);
 	sum = ntlm_intmd_sum(skb, tcp_at, tcp_bytes, v->shim_bytes);
 	if (sum == NTLM_SUM_NOTHING) {
-		ntlm_count(tn, INT_COUNT_IN_BAD_SUM);
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return NF_ACCEPT;
 	}
 	if (v->flags & INTMD_FLAG_D) {
 		consume_skb(skb);
 		return NF_STOLEN;
 	}
-	ntlm_read_intmd(tn, skb, tcp_at, tcp_bytes, v);
+	ntlm_read_intmd(net, skb, tcp_at, tcp_bytes, v);
 	err = ntlm_strip_intmd_header(skb, place, tcp_bytes, v, sum);
 	if (err)
-		return ntlm_strip_fail(tn, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
-	ntlm_count(tn, INT_COUNT_IN_INTMD_DATA);
+		return ntlm_strip_fail(net, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
+	ntlm_count(net, INT_COUNT_IN_INTMD_DATA);
 	return NF_ACCEPT;
 }
 
 /* A probe behind IFA's headers. */
-static int ntlm_read_ifa_probe(struct ntlm_net *tn, const struct sk_buff *skb,
+static int ntlm_read_ifa_probe(const struct net *net, const struct sk_buff *skb,
 			       const struct ntlm_carried *c, struct int_flow *f)
 {
 	const unsigned int payload_at = c->at + c->ifa.stack_offset + c->ifa.stack_bytes;
 
 	if (ntlm_is_mangled_without(skb, c->at + IFA_HDR_BYTES, c->ifa.l4_bytes, payload_at)) {
-		ntlm_count(tn, INT_COUNT_IN_BAD_SUM);
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return -EBADMSG;
 	}
-	return ntlm_collect_ifa(tn, &c->ifa, skb->data + c->at, f, INT_COUNT_IN_IFA);
+	return ntlm_collect_ifa(net, &c->ifa, skb->data + c->at, f, INT_COUNT_IN_IFA);
 }
 
 /* A probe behind INT-MD's shim. */
-static int ntlm_read_intmd_probe(struct ntlm_net *tn, struct sk_buff *skb, unsigned int tcp_at,
+static int ntlm_read_intmd_probe(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 				 const struct ntlm_carried *c, struct int_flow *f)
 {
 	if (ntlm_intmd_sum(skb, tcp_at, c->at - tcp_at, c->intmd.shim_bytes) == NTLM_SUM_NOTHING) {
-		ntlm_count(tn, INT_COUNT_IN_BAD_SUM);
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return -EBADMSG;
 	}
 	/* A copy is for other purposes. */
 	if (c->intmd.flags & INTMD_FLAG_D)
 		return -EALREADY;
-	return ntlm_collect_intmd(tn, &c->intmd, skb->data + c->at, f, INT_COUNT_IN_INTMD);
+	return ntlm_collect_intmd(net, &c->intmd, skb->data + c->at, f, INT_COUNT_IN_INTMD);
 }
 
 int ntlm_read_probe(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,
 		    const void *carried)
 {
-	struct ntlm_net *tn = ntlm_net(dev_net(skb->dev));
+	const struct net *net = dev_net(skb->dev);
 	const struct ntlm_carried *c = carried;
 
 	if (!c)
-		return ntlm_collect_ioam(tn, skb, tcp_at, f, INT_COUNT_IN_IOAM);
-	return c->format == TLM_IFA ? ntlm_read_ifa_probe(tn, skb, c, f) :
-				      ntlm_read_intmd_probe(tn, skb, tcp_at, c, f);
+		return ntlm_collect_ioam(net, skb, tcp_at, f, INT_COUNT_IN_IOAM);
+	return c->format == TLM_IFA ? ntlm_read_ifa_probe(net, skb, c, f) :
+				      ntlm_read_intmd_probe(net, skb, tcp_at, c, f);
 }

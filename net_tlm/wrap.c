@@ -22,13 +22,15 @@ static const u8 *ntlm_old_options(const struct sk_buff *skb)
 
 bool ntlm_room(struct int_vendor_room *room, const struct sk_buff *skb)
 {
-	room->hides_tcp = room->format != NTLM_FORMAT_INTMD;
-	switch (room->format) {
-	case NTLM_FORMAT_IFA:
+	const enum tlm_format format = room->format - 1;
+
+	room->hides_tcp = format != TLM_INT_MD;
+	switch (format) {
+	case TLM_IFA:
 		room->bytes = NTLM_IFA_BYTES;
 		room->growth_bytes = room->slots * NTLM_IFA_NODE_BYTES;
 		return true;
-	case NTLM_FORMAT_INTMD:
+	case TLM_INT_MD:
 		room->bytes = INTMD_STACK_OFFSET;
 		room->growth_bytes = room->slots * NTLM_INTMD_NODE_BYTES;
 		/*
@@ -37,7 +39,7 @@ bool ntlm_room(struct int_vendor_room *room, const struct sk_buff *skb)
 		 */
 		room->tcp_bytes = room->bytes + room->growth_bytes;
 		return true;
-	case NTLM_FORMAT_IOAM:
+	case TLM_IOAM:
 		room->bytes = hop_ioam_insert_bytes(ntlm_ioam_data_bytes(room->slots), NULL);
 		/* The data's own options may leave no room. */
 		return room->ipv6 &&
@@ -107,18 +109,20 @@ static void ntlm_push_ioam(struct sk_buff *probe, const struct sk_buff *skb, uns
 void ntlm_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
 	       const struct int_vendor_room *room)
 {
-	if (room->format == NTLM_FORMAT_IOAM) {
+	const enum tlm_format format = room->format - 1;
+
+	if (format == TLM_IOAM) {
 		ntlm_push_ioam(probe, skb, seg->place.offset_bytes, room);
 		return;
 	}
-	if (room->format == NTLM_FORMAT_IFA)
+	if (format == TLM_IFA)
 		ntlm_push_ifa(probe, room);
 	else
 		ntlm_push_intmd(probe, skb, room);
 	skb_reset_transport_header(probe);
 	ntlm_wrap_push(probe, skb->data, seg->place.offset_bytes);
 	skb_reset_network_header(probe);
-	if (room->format == NTLM_FORMAT_IFA)
+	if (format == TLM_IFA)
 		skb_network_header(probe)[seg->place.name_bytes] = IFA_PROTOCOL;
 	else
 		ntlm_set_dscp(probe, ntlm_dscp_intmd);

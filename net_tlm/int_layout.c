@@ -36,7 +36,7 @@ static u64 ntlm_period(const struct int_layout_field *f)
 
 /* Reads a scaled field into @value. Return: false if the hop does not have it. */
 static bool ntlm_read(const struct int_layout *l, enum tlm_field_id id, const u8 *node,
-			  const u8 *element_at, u64 *value)
+		      const u8 *element_at, u64 *value)
 {
 	const struct int_layout_field *f = &l->field[id];
 	u64 raw;
@@ -50,7 +50,7 @@ static bool ntlm_read(const struct int_layout *l, enum tlm_field_id id, const u8
 
 /* A 32-bit value, saturated. */
 static void ntlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout *l,
-			      enum tlm_field_id id, const u8 *node, const u8 *element_at)
+			  enum tlm_field_id id, const u8 *node, const u8 *element_at)
 {
 	u64 value;
 
@@ -96,7 +96,7 @@ static u32 ntlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_id)
 
 /* Speed of the port: as configured for it, as the hop reports it, or as configured for all. */
 static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
-				const struct int_layout *l, const u8 *node, const u8 *element_at)
+			    const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	u64 value = 0;
 	bool reported = ntlm_read(l, TLM_SPEED, node, element_at, &value);
@@ -116,7 +116,7 @@ static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
 }
 
 static void ntlm_read_residence(struct tlm_record *r, const struct int_layout *l,
-				    const u8 *node, const u8 *element_at)
+				const u8 *node, const u8 *element_at)
 {
 	ntlm_read_u32(r, &r->residence_ns, l, TLM_RESIDENCE, node, element_at);
 	if (r->residence_ns >= TLM_NS_PER_S && l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE)
@@ -127,7 +127,7 @@ static void ntlm_read_residence(struct tlm_record *r, const struct int_layout *l
 
 /* The timestamp; TLM_HAS(TLM_NS) is set if all its parts are there. */
 static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, const u8 *node,
-			       const u8 *element_at)
+			   const u8 *element_at)
 {
 	u64 seconds;
 
@@ -154,7 +154,7 @@ static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, con
 }
 
 static void ntlm_read_load(struct tlm_record *r, const struct int_layout *l, const u8 *node,
-			       const u8 *element_at)
+			   const u8 *element_at)
 {
 	ntlm_read_u32(r, &r->queue_bytes, l, TLM_QUEUE, node, element_at);
 	/* 125000 bytes a second for each Mbit/s */
@@ -181,7 +181,7 @@ static void ntlm_read_load(struct tlm_record *r, const struct int_layout *l, con
  * @element_at: positions of the elements
  */
 static void ntlm_decode(struct tlm_record *r, const struct tlm_table *t,
-			    const struct int_layout *l, const u8 *node, const u8 *element_at)
+			const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	*r = (struct tlm_record){};
 	ntlm_read_u32(r, &r->node_id, l, TLM_NODE, node, element_at);
@@ -201,7 +201,7 @@ static void ntlm_decode(struct tlm_record *r, const struct tlm_table *t,
  * Return: the first layout that matches, or NULL.
  */
 static const struct int_layout *ntlm_find_layout(const struct tlm_table *t,
-						     const struct tlm_stack *s, u32 word)
+						 const struct tlm_stack *s, u32 word)
 {
 	u32 i;
 
@@ -220,7 +220,7 @@ static const struct int_layout *ntlm_find_layout(const struct tlm_table *t,
  * what the router wrote when it received the packet.
  */
 static void ntlm_decode_opaque(struct tlm_record *r, const struct tlm_table *t,
-				   const u8 *opaque)
+			       const u8 *opaque)
 {
 	struct int_record own;
 	__be64 packed;

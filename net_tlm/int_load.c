@@ -106,12 +106,12 @@ static bool ntlm_clocks_agree(u64 hop_ns, u64 local_ns, u32 slack_ns)
 
 /* u' from the part of the speed that was sent, and from the queue. */
 static u32 ntlm_u(const struct tlm_hop *h, const struct tlm_record *r,
-		      const struct tlm_params *p, u32 sent)
+		  const struct tlm_params *p, u32 sent)
 {
 	const u32 queue_bytes = min(r->queue_bytes, h->queue_bytes);
 	const u32 queued_bytes = queue_bytes - min(queue_bytes, TLM_FREE_BYTES);
 	const u64 u = (u64)min_t(u32, sent, HPCC_U_ONE) + ntlm_share(queued_bytes, h->mbit_ps,
-									 p->t_ns);
+								     p->t_ns);
 
 	return min_t(u64, u, HPCC_U_MAX);
 }
@@ -125,7 +125,7 @@ static u64 ntlm_frozen_ns(const struct tlm_record *r, const struct tlm_params *p
 
 /* The counter. Return: tau, or 0 if there is no new u'. */
 static u32 ntlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
-			       const struct tlm_params *p, u64 now_ns)
+			   const struct tlm_params *p, u64 now_ns)
 {
 	const u64 local_ns = now_ns - h->stored_ns, gap_ns = now_ns - h->seen_ns;
 	const u64 dt_ns = ntlm_since(r->ts_ns, h->ts_ns, r->ts_period_ns);
@@ -159,7 +159,7 @@ static u32 ntlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
 
 /* The utilisation; the time is that of the local clock. */
 static u32 ntlm_measure_util(struct tlm_hop *h, const struct tlm_record *r,
-				 const struct tlm_params *p, u64 now_ns)
+			     const struct tlm_params *p, u64 now_ns)
 {
 	const u64 dt_ns = now_ns - h->stored_ns;
 
@@ -170,7 +170,7 @@ static u32 ntlm_measure_util(struct tlm_hop *h, const struct tlm_record *r,
 
 /* Only the queue. */
 static u32 ntlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
-				  const struct tlm_params *p, const struct tlm_sample *s)
+			      const struct tlm_params *p, const struct tlm_sample *s)
 {
 	const u64 dt_ns = s->now_ns - h->stored_ns;
 	const u32 queue_bytes = min(r->queue_bytes, h->queue_bytes);
@@ -196,7 +196,7 @@ static u32 ntlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
  * near the target may stand for long.
  */
 static bool ntlm_is_frozen(struct tlm_hop *h, const struct tlm_record *r,
-			       const struct tlm_params *p, const struct tlm_sample *s)
+			   const struct tlm_params *p, const struct tlm_sample *s)
 {
 	const bool still = r->queue_bytes == h->queue_bytes && r->queue_bytes > TLM_FREE_BYTES;
 
@@ -214,7 +214,7 @@ static bool ntlm_is_frozen(struct tlm_hop *h, const struct tlm_record *r,
 
 /* Return: true if the stored record cannot be compared with this one. */
 static bool ntlm_is_stale(const struct tlm_hop *h, const struct tlm_record *r,
-			      const struct tlm_params *p, u64 now_ns)
+			  const struct tlm_params *p, u64 now_ns)
 {
 	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS, (u64)p->t_ns * TLM_STALE_RTTS);
 	const u64 local_ns = now_ns - h->stored_ns;
@@ -232,7 +232,7 @@ static bool ntlm_is_stale(const struct tlm_hop *h, const struct tlm_record *r,
 
 /* Lines 3 to 5 of the draft's algorithm for one hop. Return: tau, or 0 if there is no new u'. */
 static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
-				const struct tlm_params *p, const struct tlm_sample *s)
+			    const struct tlm_params *p, const struct tlm_sample *s)
 {
 	const enum tlm_source source = ntlm_pick(h, r);
 
@@ -269,7 +269,7 @@ static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
 
 /* Ends a round of the guard, if it is time. */
 static void ntlm_guard(struct tlm_vars *v, const struct tlm_params *p,
-			   const struct tlm_sample *s)
+		       const struct tlm_sample *s)
 {
 	/* 2^31 + 2^32 + 2^33 */
 	const u64 most_ns = 2ULL * p->t_ns + p->slack_ns + 2 * v->queues_ns;
@@ -320,8 +320,8 @@ static void ntlm_start_path(struct tlm_vars *v, const struct tlm_path *path, u64
 
 /* Lines 1 to 10: the largest u', and the time over which it was measured. */
 static void ntlm_measure(struct tlm_vars *v, const struct tlm_params *p,
-			     const struct tlm_path *path, const struct tlm_sample *s,
-			     struct tlm_load *load)
+			 const struct tlm_path *path, const struct tlm_sample *s,
+			 struct tlm_load *load)
 {
 	u64 queues_ns = 0;
 	u32 i;
@@ -350,7 +350,7 @@ static void ntlm_measure(struct tlm_vars *v, const struct tlm_params *p,
 
 /* Applies the bounds to u, and says how often Wc may be updated. */
 static void ntlm_bound(const struct tlm_vars *v, const struct tlm_params *p,
-			   const struct tlm_path *path, struct tlm_load *load)
+		       const struct tlm_path *path, struct tlm_load *load)
 {
 	const struct tlm_record *r = &path->record[load->bottleneck];
 
@@ -368,8 +368,8 @@ static void ntlm_bound(const struct tlm_vars *v, const struct tlm_params *p,
 }
 
 enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct tlm_params *p,
-				    const struct tlm_path *path,
-				    const struct tlm_sample *s, struct tlm_load *load)
+				const struct tlm_path *path,
+				const struct tlm_sample *s, struct tlm_load *load)
 {
 	const bool first = !v->records;
 

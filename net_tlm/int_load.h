@@ -205,7 +205,7 @@ struct tlm_load {
  * stored; _SAME: there is nothing new; _NOTHING: no hop can be used, or the RTT contradicts them.
  */
 enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct tlm_params *p,
-				    const struct tlm_path *path,
-				    const struct tlm_sample *s, struct tlm_load *load);
+				const struct tlm_path *path,
+				const struct tlm_sample *s, struct tlm_load *load);
 
 #endif /* HOPCC_NET_TLM_INT_LOAD_H */

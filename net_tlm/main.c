@@ -32,7 +32,7 @@ static const struct int_vendor_ops ntlm_ops = {
 	.learn = ntlm_learn,
 };
 
-/* A grace period ends before ntlm_net_exit(), so the hook uses nothing that that frees. */
+/* A grace period ends before ntlm_net_exit(), so the hook does not use what that function frees. */
 static void __net_exit ntlm_net_pre_exit(struct net *net)
 {
 	ntlm_unhook(net);

@@ -109,7 +109,7 @@ static bool ntlm_read_ifa(const struct net *net, struct sk_buff *skb, unsigned i
 	if (v->next != IFA_NEXT_TCP)
 		return false;
 	f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at),
-			   skb->len - payload_at);
+			       skb->len - payload_at);
 	if (!f)
 		return false;
 	if (ntlm_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {

@@ -172,12 +172,15 @@ bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,
 EXPORT_SYMBOL_GPL(nint_vendor_is_control);
 
 bool nint_vendor_take(struct sk_buff *skb, unsigned int tcp_at, unsigned int payload_at,
-		      const void *carried)
+		      const void *carried, bool counts)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
 	struct nint_control ctl;
 	struct hop_flow *flow;
+	enum int_fault fault;
+	unsigned int why;
 
+	lockdep_assert_in_rcu_read_lock();
 	if (skb->len > NINT_PROBE_MAX_BYTES || nint_dscp(skb) != nint_dscp_probe ||
 	    !nint_control_has_magic(skb, payload_at))
 		return false;
@@ -185,10 +188,14 @@ bool nint_vendor_take(struct sk_buff *skb, unsigned int tcp_at, unsigned int pay
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return false;
 	}
-	if (nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl) ||
-	    nint_find_asked_flow(skb, (const struct tcphdr *)(skb->data + tcp_at), &ctl,
-				 &flow) != INT_COUNTS)
+	fault = nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl);
+	why = fault ? INT_COUNT_BAD + fault :
+	      nint_find_asked_flow(skb, (const struct tcphdr *)(skb->data + tcp_at), &ctl, &flow);
+	if (why != INT_COUNTS) {
+		if (counts)
+			nint_count(in, why);
 		return false;
+	}
 	nint_take_probe(in, skb, tcp_at, flow, &ctl, carried);
 	consume_skb(skb);
 	return true;

@@ -137,6 +137,7 @@ void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, un
 	const struct int_vendor_ops *ops = format ? rcu_dereference(nint_vendor) : NULL;
 
 	lockdep_assert_held(&f->lock);
+	lockdep_assert_in_rcu_read_lock();
 	*room = (struct int_vendor_room) {
 		.ops = ops,
 		.format = format,

@@ -108,6 +108,7 @@ static bool ntlm_has_data(const struct net *net, const struct ntlm_flow *flow, u
 	const struct ntlm_table *t = rcu_dereference(ntlm_net(net)->table);
 	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS, (u64)t_ns * TLM_STALE_RTTS);
 
+	lockdep_assert_in_rcu_read_lock();
 	/* Data that another CPU receives at this moment may be later than @now_ns. */
 	return flow->data_ns && now_ns <= flow->data_ns + stale_ns && t &&
 	       t->generation == flow->t.generation;

@@ -102,7 +102,6 @@ static inline void ntlm_count(const struct net *net, unsigned int count)
 	nint_vendor_count(net, count, 1);
 }
 
-/* Context: RCU read lock. */
 static inline bool ntlm_reads(const struct net *net, enum tlm_format format)
 {
 	const struct ntlm_table *t = rcu_dereference(ntlm_net(net)->table);

@@ -65,13 +65,14 @@ static int __init ntlm_init(void)
 	err = register_pernet_subsys(&ntlm_net_ops);
 	if (err)
 		return err;
+	/* In front of the first layout, by which packets arrive. */
+	nint_vendor_register(&ntlm_ops);
 	err = ntlm_layout_init();
 	if (err) {
+		nint_vendor_unregister();
 		unregister_pernet_subsys(&ntlm_net_ops);
-		return err;
 	}
-	nint_vendor_register(&ntlm_ops);
-	return 0;
+	return err;
 }
 
 /* The state of flows stays with net_int, which frees it. */

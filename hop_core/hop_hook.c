@@ -224,7 +224,7 @@ static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
 	seg.state = state;
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
-		if (!carrier)
+		if (!carrier || !carrier->output)
 			continue;
 		/* Parse for the first carrier, and again if a carrier inserted a header. */
 		if (skb->len != len_bytes)
@@ -347,8 +347,6 @@ static void hop_hook_sum_requests(struct hop_hooks *hooks)
 			continue;
 		r = &hooks->requests[i];
 		__set_bit(r->protocol, examined);
-		if (r->other)
-			__set_bit(r->other, examined);
 		tcp |= r->segments ? HOP_HOOK_WITH_FLOWS : 0;
 		tcp |= r->options ? HOP_HOOK_OPTIONS : 0;
 		all |= r->all;

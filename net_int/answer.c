@@ -59,15 +59,11 @@ static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, st
 	struct int_flow *f = hop_flow_state(flow);
 	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
-	bool answer = false, traced = arrival->traced;
+	bool answer;
 
 	spin_lock_bh(&f->lock);
-	if (traced || nint_tlm_has_data(in, f, arrival, now_ns)) {
-		answer = nint_tlm_learn(in, f, arrival, now_ns, reply);
-		/* If the data's telemetry is of no use, that of our own hops may be. */
-		traced |= answer && !reply->none;
-	}
-	if (!traced)
+	answer = nint_vendor_learn(in, f, arrival, now_ns, reply);
+	if (!answer)
 		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
 					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {

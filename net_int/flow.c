@@ -32,7 +32,7 @@ const struct hop_flow_kind nint_flow_kind = {
 	.start = nint_flow_start,
 	.changed = hop_carrier_changed,
 	.refused = nint_leave_data,
-	.stop = nint_tlm_stop,
+	.stop = nint_vendor_stop,
 };
 
 /*
@@ -43,30 +43,20 @@ static enum nint_forward nint_forward_of(const struct int_flow *f, const struct 
 					 bool lend)
 {
 	lockdep_assert_held(&f->lock);
-	return lend || f->probes_only || f->format != NINT_FORMAT_HOPCC ? INT_FORWARD_PROBE :
-									 READ_ONCE(in->forward);
-}
-
-/* No format without slots, and IOAM needs IPv6. Context: f->lock is held. */
-static enum nint_format nint_format_of(struct int_flow *f, const struct nint_net *in)
-{
-	const enum nint_format format = READ_ONCE(in->format);
-
-	lockdep_assert_held(&f->lock);
-	if (!f->slots || (format == NINT_FORMAT_IOAM &&
-			  ipv6_addr_v4mapped(&hop_flow_of_state(f)->key.peer)))
-		return NINT_FORMAT_HOPCC;
-	return format;
+	return lend || f->probes_only || f->format ? INT_FORWARD_PROBE :
+							READ_ONCE(in->forward);
 }
 
 /* Context: f->lock is held. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
 {
 	struct hop_flow *flow = hop_flow_of_state(f);
+	struct int_vendor_room room;
 
 	lockdep_assert_held(&f->lock);
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
-	f->format = nint_format_of(f, in);
+	nint_vendor_room(&room, f, READ_ONCE(in->format), NULL, NULL);
+	f->format = room.format;
 	f->forward = nint_forward_of(f, in, lend);
 	if (f->forward == INT_FORWARD_INBAND && hop_carrier_passes(flow))
 		set_bit(HOP_FLOW_PASSED, &flow->flags);

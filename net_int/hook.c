@@ -13,8 +13,8 @@ static const struct hop_carrier nint_carrier = {
 };
 
 /*
- * Answers are options and segments of TCP. Switches may insert INT-MD into data of any connection.
- * GSO packets of other namespaces are forwarded even where the carrier is off.
+ * Answers are options and segments of TCP. GSO packets of other namespaces are forwarded even where
+ * the carrier is off.
  */
 int nint_hook(void *state)
 {
@@ -26,12 +26,6 @@ int nint_hook(void *state)
 	mutex_lock(&lock);
 	request.options = in->on;
 	request.segments = in->on;
-	request.dscp = nint_dscp_probe;
-	rcu_read_lock();
-	if (in->on && nint_reads(in, TLM_IFA))
-		request.other = IFA_PROTOCOL;
-	request.marked = in->on && nint_reads(in, TLM_INT_MD);
-	rcu_read_unlock();
 	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
 	mutex_unlock(&lock);
 	return err;

@@ -231,35 +231,6 @@ static void nint_input_other(struct sk_buff *skb, const struct hop_shim_place *p
 		nint_input_forward(skb, place);
 }
 
-/* Input of packets without another vendor's header in front of TCP or UDP. */
-static unsigned int nint_input_plain(struct nint_net *in, struct sk_buff *skb,
-				     const struct hop_shim_place *place,
-				     const struct nf_hook_state *state)
-{
-	if (place->next == IPPROTO_TCP)
-		return nint_tcp_input(in, skb, place, state);
-	if (place->next == nint_protocol)
-		return nint_input_header(in, skb, place, state);
-	return NF_ACCEPT;
-}
-
-/* If IFA's headers are removed, the device's filters and then we see the packet without them. */
-static unsigned int nint_input_ifa(struct nint_net *in, struct sk_buff *skb,
-				   const struct hop_shim_place *place,
-				   const struct nf_hook_state *state)
-{
-	const unsigned int len_bytes = skb->len;
-	struct hop_shim_place inner;
-	unsigned int decision = nint_ifa_input(in, skb, place, state);
-
-	if (decision != NF_ACCEPT || skb->len == len_bytes)
-		return decision;
-	decision = hop_input_show(skb);
-	if (decision != NF_ACCEPT || !hop_shim_find(skb, &inner))
-		return decision;
-	return nint_input_plain(in, skb, &inner, state);
-}
-
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
@@ -269,9 +240,11 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		nint_input_other(skb, place, state);
 		return NF_ACCEPT;
 	}
-	if (place->next == IFA_PROTOCOL && nint_reads(in, TLM_IFA))
-		return nint_input_ifa(in, skb, place, state);
-	return nint_input_plain(in, skb, place, state);
+	if (place->next == IPPROTO_TCP)
+		return nint_tcp_input(in, skb, place, state);
+	if (place->next == nint_protocol)
+		return nint_input_header(in, skb, place, state);
+	return NF_ACCEPT;
 }
 
 /*

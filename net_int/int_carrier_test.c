@@ -708,6 +708,27 @@ static void scale_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.p.wnd_ai >> HPCC_WND_SHIFT, 62u);
 }
 
+/* The RTT of one probe at a time; a lost one has none. */
+static void rtt_test(struct kunit *test)
+{
+	struct nint_asker a = {};
+	u32 first, id;
+
+	first = nint_leaves(&a, 1000000, 1000000, 0);
+	id = nint_leaves(&a, 1010000, 1000000, 1000);
+	nint_answered(&a, first, 1, false, 1100000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 100000);
+	nint_answered(&a, id, 2, false, 1110000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 100000);
+	nint_leaves(&a, 1200000, 1000000, 2000);
+	id = nint_leaves(&a, 1210000, 1000000, 3000);
+	nint_answered(&a, id, 4, false, 1400000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 100000);
+	id = nint_leaves(&a, 1500000, 1000000, 4000);
+	nint_answered(&a, id, 5, false, 1548000);
+	KUNIT_EXPECT_EQ(test, a.rtt_ns, 48000);
+}
+
 static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(turn_test),
 	KUNIT_CASE(near_test),
@@ -729,6 +750,7 @@ static struct kunit_case nint_carrier_cases[] = {
 	KUNIT_CASE(lie_test),
 	KUNIT_CASE(clock_test),
 	KUNIT_CASE(scale_test),
+	KUNIT_CASE(rtt_test),
 	{}
 };
 

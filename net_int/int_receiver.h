@@ -29,6 +29,7 @@
 #include <hopcc/lib/hpcc.h>
 #include <hopcc/wire/int.h>
 #include <hopcc/flow/int_flow.h>
+#include <hopcc/flow/int_vendor.h>
 
 /*
  * Maximum time for which an answer waits for an ACK with room for it, as data or SACK blocks may
@@ -84,26 +85,6 @@ struct nint_receiver {
 	u64 reported_ns;
 	u32 starters_epoch;
 	u32 starters;
-};
-
-/**
- * struct nint_reply - contents of an answer
- * @kind: kind of the answer
- * @wnd: WINDOW: W, bytes; RATIO: U
- * @tau_ns: RATIO: time of measurement
- * @flows: N; 0: not reported
- * @index: SUMMARY: index of the hop
- * @hops: RATIO: number of hops of other vendors; 0: none, or not reported
- * @none: RECORDS: without records, whatever the probe has
- */
-struct nint_reply {
-	enum int_answer_kind kind;
-	u32 wnd;
-	u32 tau_ns;
-	u32 flows;
-	u8 index;
-	u8 hops;
-	bool none;
 };
 
 /**

@@ -17,7 +17,7 @@
  * which it is old data.
  *
  * Probes may collect telemetry in the formats of other vendors, too (6.1.1 to 6.1.3), and switches
- * may insert it into data: wrap.c at the sender, strip.c, tlm.c and layout.c at the receiver.
+ * may insert it into data: vendor.c calls net_tlm.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -47,7 +47,10 @@ u8 nint_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
 module_param_named(dscp_response, nint_dscp_response, byte, 0444);
 MODULE_PARM_DESC(dscp_response, "DSCP of answers to probes, 0 to 63 (31)");
 
-static const char * const int_count_names[] = { INT_COUNT_LIST(HOP_COUNTER_NAME) };
+static const char * const int_count_names[] = {
+	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
+	INT_COUNT_LIST(HOP_COUNTER_NAME)
+};
 
 const struct hop_carrier_kind nint_carrier_kind = {
 	.net_id = &int_net_id,
@@ -101,7 +104,6 @@ static void __net_exit nint_net_exit(struct net *net)
 	hop_carrier_stop(&in->carrier);
 	kfree(rcu_dereference_protected(in->key, true));
 	nint_starters_free(in);
-	nint_layout_free(in);
 }
 
 static struct pernet_operations nint_net_ops = {
@@ -117,9 +119,6 @@ static int __init nint_init(void)
 	int err;
 
 	static_assert(!offsetof(struct nint_net, carrier));
-	static_assert(INT_COUNT_BAD_IFA_LENGTH - INT_COUNT_BAD_IFA == IFA_FAULTS - 1);
-	static_assert(INT_COUNT_BAD_IOAM_STACK - INT_COUNT_BAD_IOAM == IOAM_FAULTS - 1);
-	static_assert(INT_COUNT_BAD_INTMD_STACK - INT_COUNT_BAD_INTMD == INTMD_FAULTS - 1);
 	static_assert(INT_COUNT_BAD_HOPS - INT_COUNT_BAD == INT_FAULTS - 1);
 	static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 	static_assert(sizeof(struct int_msg) == INT_MSG_BYTES);
@@ -140,9 +139,6 @@ static int __init nint_init(void)
 	err = nint_input_init();
 	if (err)
 		goto no_input;
-	err = nint_layout_init();
-	if (err)
-		goto no_layout;
 	/* This step cannot be undone, so it is the last one. */
 	err = nint_kfunc_init();
 	if (err)
@@ -151,8 +147,6 @@ static int __init nint_init(void)
 	return 0;
 
 no_kfunc:
-	nint_layout_exit();
-no_layout:
 	nint_input_exit();
 no_input:
 	nint_gso_exit();
@@ -165,7 +159,6 @@ no_gso:
 static void __exit nint_exit(void)
 {
 	nint_gro_stop();
-	nint_layout_exit();
 	nint_input_exit();
 	unregister_pernet_subsys(&nint_net_ops);
 	nint_gso_exit();

@@ -11,6 +11,7 @@
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_shim.h>
+#include <hopcc/flow/int_vendor.h>
 #include <net/checksum.h>
 #include <net/dsfield.h>
 #include <net/netns/generic.h>
@@ -18,7 +19,6 @@
 #include "int_carrier.h"
 #include "int_control.h"
 #include "int_receiver.h"
-#include "int_tlm.h"
 
 /*
  * Maximum number of devices for which senders are counted to determine N. If all are in use, N of
@@ -57,14 +57,12 @@ enum nint_reverse {
 };
 
 /*
- * The counters of a network namespace, and their names
+ * The counters of a network namespace beside INT_VENDOR_COUNT_LIST, and their names
  *
  * INT_COUNT_IN_HANDSHAKE: packets received with the option that negotiates
  * INT_COUNT_IN_DATA: headers removed from received data
  * INT_COUNT_IN_LATE: subset of these: packets that arrived in fragments
  * INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
- * INT_COUNT_IN_HIDDEN: headers left in place because a filter of the device has not seen the
- *	packet below them
  * INT_COUNT_IN_PROBE: probes received
  * INT_COUNT_IN_ANSWER: answer packets received
  * INT_COUNT_IN_OPTION: answers received in ACKs
@@ -72,7 +70,6 @@ enum nint_reverse {
  *	a SYN-ACK that answers no SYN of ours, an ACK outside of the windows; headers (removed and
  *	not used) and control packets for connections that have not negotiated telemetry; dropped:
  *	resets with a header
- * INT_COUNT_IN_BAD_SUM: headers and control packets with a wrong TCP checksum
  * INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
  *	from a sender that has not read our cookie
  * INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
@@ -80,25 +77,8 @@ enum nint_reverse {
  * INT_COUNT_IN_FORGED: answers to packets that were never sent
  * INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
  * INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
- * INT_COUNT_IN_IFA: probes with IFA metadata that were read
- * INT_COUNT_IN_IOAM: probes with an IOAM trace that was read
- * INT_COUNT_IN_INTMD: probes with INT-MD metadata that were read
- * INT_COUNT_IN_DATA_TLM: TCP packets other than probes whose telemetry of other vendors was read
- * INT_COUNT_IN_IFA_DATA: packets of TCP and UDP from which IFA's headers were removed
- * INT_COUNT_IN_INTMD_DATA: packets of TCP from which INT-MD was removed
- * INT_COUNT_IN_MERGED: packets of TCP that were merged with INT-MD in them; dropped
- * INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
- * INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
- * INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
- * INT_COUNT_TLM_NO_ROOM: the same: the path has more hops than the format has room for
- * INT_COUNT_TLM_PATHS: the same: packets take another path each time
- * INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
  * INT_COUNT_N_CLIPPED: flows that N of other clients does not contain, since their client has more
  *	than INT_STARTERS_OF_OTHER on a last hop; once per flow and period
- * INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
- * INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
- * INT_COUNT_BAD_INTMD: malformed INT-MD, by enum intmd_fault; left to TCP, as data
- * INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
  * INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * INT_COUNT_BAD_NEXT: headers that are not followed by TCP
  * INT_COUNT_OUT_HANDSHAKE: packets sent with the option that negotiates
@@ -112,7 +92,6 @@ enum nint_reverse {
  * INT_COUNT_NO_ROOM: headers, probes or options omitted because they would exceed the MTU or TCP's
  *	header
  * INT_COUNT_NO_ROUTE: answers for which no route was found
- * INT_COUNT_NO_MEMORY: packets that could not be allocated or made writable for lack of memory
  * INT_COUNT_ACK_NOW: ACKs sent immediately because the sender's window is small
  * INT_COUNT_ICMP: ICMP errors about packets with a header, passed on to TCP
  * INT_COUNT_ICMP_REFUSED: ICMP errors that report that the peer or the path refuses our headers
@@ -127,58 +106,17 @@ enum nint_reverse {
 	count(INT_COUNT_IN_DATA, "in_data")				\
 	count(INT_COUNT_IN_LATE, "in_late")				\
 	count(INT_COUNT_IN_OFF, "in_off")				\
-	count(INT_COUNT_IN_HIDDEN, "in_hidden")				\
 	count(INT_COUNT_IN_PROBE, "in_probe")				\
 	count(INT_COUNT_IN_ANSWER, "in_answer")				\
 	count(INT_COUNT_IN_OPTION, "in_option")				\
 	count(INT_COUNT_IN_NO_FLOW, "in_no_flow")			\
-	count(INT_COUNT_IN_BAD_SUM, "in_bad_sum")			\
 	count(INT_COUNT_IN_BAD_COOKIE, "in_bad_cookie")			\
 	count(INT_COUNT_IN_BAD_TAG, "in_bad_tag")			\
 	count(INT_COUNT_IN_OLD, "in_old")				\
 	count(INT_COUNT_IN_FORGED, "in_forged")				\
 	count(INT_COUNT_IN_UNASKED, "in_unasked")			\
 	count(INT_COUNT_IN_SHORT, "in_short")				\
-	count(INT_COUNT_IN_IFA, "in_ifa")				\
-	count(INT_COUNT_IN_IOAM, "in_ioam")				\
-	count(INT_COUNT_IN_INTMD, "in_intmd")				\
-	count(INT_COUNT_IN_DATA_TLM, "in_data_tlm")			\
-	count(INT_COUNT_IN_IFA_DATA, "in_ifa_data")			\
-	count(INT_COUNT_IN_INTMD_DATA, "in_intmd_data")			\
-	count(INT_COUNT_IN_MERGED, "in_merged")				\
-	count(INT_COUNT_TLM_NO_LAYOUT, "tlm_no_layout")			\
-	count(INT_COUNT_TLM_USELESS, "tlm_useless")			\
-	count(INT_COUNT_TLM_CONTRADICTED, "tlm_contradicted")		\
-	count(INT_COUNT_TLM_NO_ROOM, "tlm_no_room")			\
-	count(INT_COUNT_TLM_PATHS, "tlm_paths")				\
-	count(INT_COUNT_TLM_IMPLAUSIBLE, "tlm_implausible")		\
 	count(INT_COUNT_N_CLIPPED, "n_clipped")				\
-	count(INT_COUNT_BAD_IFA, NULL)					\
-	count(INT_COUNT_BAD_IFA_TRUNCATED, "bad_ifa_truncated")		\
-	count(INT_COUNT_BAD_IFA_VERSION, "bad_ifa_version")		\
-	count(INT_COUNT_BAD_IFA_TAIL, "bad_ifa_tail")			\
-	count(INT_COUNT_BAD_IFA_NEXT, "bad_ifa_next")			\
-	count(INT_COUNT_BAD_IFA_L4, "bad_ifa_l4")			\
-	count(INT_COUNT_BAD_IFA_LENGTH, "bad_ifa_length")		\
-	count(INT_COUNT_BAD_IOAM, NULL)					\
-	count(INT_COUNT_BAD_IOAM_NONE, NULL)				\
-	count(INT_COUNT_BAD_IOAM_TRUNCATED, "bad_ioam_truncated")	\
-	count(INT_COUNT_BAD_IOAM_OPTIONS, "bad_ioam_options")		\
-	count(INT_COUNT_BAD_IOAM_LENGTH, "bad_ioam_length")		\
-	count(INT_COUNT_BAD_IOAM_TYPE, "bad_ioam_type")			\
-	count(INT_COUNT_BAD_IOAM_NODE_LEN, "bad_ioam_node_len")		\
-	count(INT_COUNT_BAD_IOAM_REMAINING, "bad_ioam_remaining")	\
-	count(INT_COUNT_BAD_IOAM_STACK, "bad_ioam_stack")		\
-	count(INT_COUNT_BAD_INTMD, NULL)				\
-	count(INT_COUNT_BAD_INTMD_TRUNCATED, "bad_intmd_truncated")	\
-	count(INT_COUNT_BAD_INTMD_TYPE, "bad_intmd_type")		\
-	count(INT_COUNT_BAD_INTMD_NPT, "bad_intmd_npt")			\
-	count(INT_COUNT_BAD_INTMD_LENGTH, "bad_intmd_length")		\
-	count(INT_COUNT_BAD_INTMD_VERSION, "bad_intmd_version")		\
-	count(INT_COUNT_BAD_INTMD_BITMAP, "bad_intmd_bitmap")		\
-	count(INT_COUNT_BAD_INTMD_HOP_ML, "bad_intmd_hop_ml")		\
-	count(INT_COUNT_BAD_INTMD_STACK, "bad_intmd_stack")		\
-	count(INT_COUNT_BAD_STACK, "bad_stack")				\
 	count(INT_COUNT_BAD, NULL)					\
 	count(INT_COUNT_BAD_TRUNCATED, "bad_truncated")			\
 	count(INT_COUNT_BAD_LENGTH, "bad_length")			\
@@ -195,7 +133,6 @@ enum nint_reverse {
 	count(INT_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(INT_COUNT_NO_ROOM, "out_no_room")				\
 	count(INT_COUNT_NO_ROUTE, "out_no_route")			\
-	count(INT_COUNT_NO_MEMORY, "no_memory")				\
 	count(INT_COUNT_ACK_NOW, "ack_now")				\
 	count(INT_COUNT_ICMP, "icmp")					\
 	count(INT_COUNT_ICMP_REFUSED, "icmp_refused")			\
@@ -207,6 +144,7 @@ enum nint_reverse {
 	count(INT_COUNT_GUARDED, "path_guarded")
 
 enum nint_count {
+	INT_COUNT_VENDOR_LAST = INT_VENDOR_COUNTS - 1,
 	INT_COUNT_LIST(HOP_COUNTER_INDEX)
 	INT_COUNTS,
 };
@@ -222,38 +160,6 @@ struct nint_key {
 };
 
 /**
- * struct nint_table - layouts of a netns; replaced as a whole
- * @t: the table, whose arrays are in the same memory
- * @formats: BIT() of enum tlm_format: formats that have a layout
- * @trust_idle: an empty queue is reported truly
- * @generation: number of the table, another one for each, not 0
- * @rcu: for kvfree_rcu()
- */
-struct nint_table {
-	struct tlm_table t;
-	u32 generation;
-	u8 formats;
-	bool trust_idle;
-	struct rcu_head rcu;
-};
-
-/**
- * struct nint_foreign - state for telemetry of other vendors; of flows that have received some
- * @rcu: for kfree_rcu()
- * @data_ns: time at which @t's path was last read from data; 0: never
- * @data_is_new: no probe has been answered since then
- * @t: state of the law
- *
- * All but @rcu is protected by the flow's lock.
- */
-struct nint_foreign {
-	struct rcu_head rcu;
-	u64 data_ns;
-	bool data_is_new;
-	struct nint_tlm t;
-};
-
-/**
  * struct nint_net - state of a netns
  * @carrier: what all carriers have
  * @on: net.hopcc.int
@@ -264,7 +170,6 @@ struct nint_foreign {
  * @anonymous: net.hopcc.int_anonymous
  * @format: net.hopcc.int_format
  * @space: net.hopcc.int_space
- * @table: layouts of telemetry of other vendors; NULL: none, and no such telemetry is read
  * @cc: net.hopcc.int_cc
  * @key: net.hopcc.int_key; NULL: none
  * @starters_lock: protects @starters
@@ -280,7 +185,6 @@ struct nint_net {
 	unsigned int anonymous;
 	unsigned int format;
 	unsigned int space;
-	struct nint_table __rcu *table;
 	char cc[INT_CC_BYTES];
 	struct nint_key __rcu *key;
 	spinlock_t starters_lock;	/* protects @starters */
@@ -299,8 +203,8 @@ struct nint_net {
  * @lent: @sk belongs to a BPF program, which may be removed without notice
  * @forward: enum int_forward, as it was when @sk started to use telemetry
  * @slots: number of slots for records
- * @format: enum nint_format, as it was when @sk started to use telemetry
- * @stopped: the flow is about to be freed, and must not get @foreign any more
+ * @format: net.hopcc.int_format, as it was when @sk started to use telemetry; 0: it cannot be used
+ * @stopped: the flow is about to be freed, and must not get @vendor any more
  * @probes_only: the path does not pass our headers
  * @proof_id: ID of the latest pure ACK with such a header
  * @proof: pure ACKs with such a header; under the socket lock
@@ -324,7 +228,7 @@ struct nint_net {
  * @answer: the latest answer
  * @receiver: state for telemetry that the peer collects
  * @summary: summary for the next ACK
- * @foreign: state for telemetry of other vendors; NULL: none was received
+ * @vendor: state for telemetry of other vendors; NULL: none was received
  */
 struct int_flow {
 	spinlock_t lock;	/* protects all fields below */
@@ -358,37 +262,7 @@ struct int_flow {
 	struct int_answer answer;
 	struct nint_receiver receiver;
 	struct nint_summary summary;
-	struct nint_foreign *foreign;
-};
-
-/**
- * enum nint_sum - what TCP's checksum of a segment with INT-MD is right for
- * @NINT_SUM_NOTHING: neither of both
- * @NINT_SUM_WHOLE: the segment with INT-MD, as the specification demands
- * @NINT_SUM_ORIGINAL: the segment without it
- */
-enum nint_sum {
-	NINT_SUM_NOTHING,
-	NINT_SUM_WHOLE,
-	NINT_SUM_ORIGINAL,
-};
-
-/**
- * struct nint_arrival - received telemetry
- * @id: ID of the packet that collected it
- * @seq: SND.NXT after that packet was sent
- * @hdr: the header
- * @traced: telemetry of other vendors is in the flow's nint_foreign
- * @rtt_ns: RTT of an earlier probe; 0: not known
- * @wnd_bytes: the sender's window
- */
-struct nint_arrival {
-	u32 id;
-	u32 seq;
-	bool traced;
-	u32 rtt_ns;
-	u32 wnd_bytes;
-	const struct int_hdr *hdr;
+	struct int_vendor_state *vendor;
 };
 
 extern unsigned int int_net_id;
@@ -445,40 +319,17 @@ void nint_input_exit(void);
 /* control.c */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state);
-unsigned int nint_ifa_input(struct nint_net *in, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct nf_hook_state *state);
 
-/* tlm.c */
-void nint_tlm_stop(void *state);
-bool nint_tlm_read_ioam(struct nint_net *in, const struct sk_buff *skb, unsigned int tcp_bytes,
-			struct int_flow *f, enum nint_count count);
-bool nint_tlm_read_ifa(struct nint_net *in, const struct ifa_view *v, const u8 *packet,
-		       struct int_flow *f, enum nint_count count);
-bool nint_tlm_read_intmd(struct nint_net *in, const struct intmd_view *v, const u8 *shim,
-			 struct int_flow *f, enum nint_count count);
-void nint_tlm_from_data(struct int_flow *f);
-bool nint_tlm_has_data(const struct nint_net *in, const struct int_flow *f,
-		       const struct nint_arrival *arrival, u64 now_ns);
-bool nint_tlm_learn(struct nint_net *in, struct int_flow *f, const struct nint_arrival *arrival,
-		    u64 now_ns, struct nint_reply *reply);
-
-/* strip.c */
-void nint_set_dscp(struct sk_buff *skb, u8 dscp);
-bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
-			     unsigned int payload_at);
-enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
-			     unsigned int shim_bytes);
-void nint_read_ioam_data(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
-			 unsigned int payload_at);
-unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct ifa_view *v);
-unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,
-			      const struct hop_shim_place *place, const struct intmd_view *v);
-
-/* layout.c */
-int nint_layout_init(void);
-void nint_layout_exit(void);
-void nint_layout_free(struct nint_net *in);
+/* vendor.c */
+int nint_vendor_load(const struct net *net);
+void nint_vendor_stop(void *state);
+bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
+void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, unsigned int format,
+		      const struct sk_buff *skb, const struct nf_hook_state *state);
+int nint_vendor_read(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,
+		     const void *carried);
+bool nint_vendor_learn(const struct nint_net *in, struct int_flow *f,
+		       const struct nint_arrival *arrival, u64 now_ns, struct nint_reply *reply);
 
 /* Return: true if data carries headers. */
 static inline bool nint_is_inband(const struct int_flow *f)
@@ -500,25 +351,6 @@ static inline void nint_flow_receive(struct hop_flow *flow)
 static inline unsigned int nint_inband_bytes(unsigned int slots)
 {
 	return int_hdr_bytes(slots) + INT_TAIL_BYTES;
-}
-
-/* wrap.c */
-bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
-enum nint_format nint_wrap_format(const struct int_flow *f, const struct sk_buff *skb,
-				  const struct nf_hook_state *state);
-unsigned int nint_wrap_bytes(enum nint_format format, unsigned int slots,
-			     unsigned int *growth_bytes);
-unsigned int nint_wrap_tcp_bytes(enum nint_format format, unsigned int slots);
-void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_format format,
-		   unsigned int slots);
-void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct hop_segment *seg,
-	       enum nint_format format, unsigned int slots);
-
-static inline bool nint_reads(const struct nint_net *in, enum tlm_format format)
-{
-	const struct nint_table *t = rcu_dereference(in->table);
-
-	return t && t->formats & BIT(format);
 }
 
 /* store.c */

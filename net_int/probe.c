@@ -57,16 +57,21 @@ static void nint_write_csum(struct sk_buff *probe, const struct sk_buff *skb, co
 /* Copies the data packet's IP header and all that determines its path. */
 static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 			     const struct hop_segment *seg,
-			     struct sock *sk, enum nint_format format, unsigned int slots)
+			     struct sock *sk, const struct int_vendor_room *room)
 {
-	nint_wrap_tcp(probe, skb, format, slots);
+	probe->protocol = skb->protocol;
 	nint_write_csum(probe, skb, sk);
-	nint_wrap(probe, skb, seg, format, slots);
+	if (room->ops) {
+		room->ops->wrap(probe, skb, seg, room);
+	} else {
+		memcpy(skb_push(probe, seg->place.offset_bytes), skb->data,
+		       seg->place.offset_bytes);
+		skb_reset_network_header(probe);
+	}
 	if (skb->protocol == htons(ETH_P_IP))
 		nint_write_v4(probe);
 	else
 		nint_write_v6(probe);
-	probe->protocol = skb->protocol;
 	probe->dev = skb->dev;
 	probe->priority = skb->priority;
 	probe->mark = skb->mark;
@@ -137,13 +142,10 @@ static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 tim
 
 /* Return: true if the probe fits, with the extension headers of the data. */
 static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *seg,
-			  enum nint_format format, unsigned int slots, unsigned int bytes)
+			  const struct int_vendor_room *room, unsigned int bytes)
 {
-	unsigned int growth_bytes;
-
-	bytes += nint_wrap_bytes(format, slots, &growth_bytes);
-	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes + growth_bytes <=
-	       dst_mtu(skb_dst(skb));
+	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes + room->bytes +
+	       room->growth_bytes <= dst_mtu(skb_dst(skb));
 }
 
 /*
@@ -158,10 +160,10 @@ static bool nint_is_followed(const struct int_flow *f, const struct sk_buff *skb
 	       READ_ONCE(f->ask.wnd_bytes) / 2 > seg->payload_bytes;
 }
 
-/* Decides if it is time for a probe, and builds its contents. @format: result */
+/* Decides if it is time for a probe, and builds its contents. @room: result */
 static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buff *skb,
 					 const struct hop_segment *seg, const struct sock *sk,
-					 struct nint_control *ctl, enum nint_format *format)
+					 struct nint_control *ctl, struct int_vendor_room *room)
 {
 	u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), timeout_ns;
@@ -184,9 +186,9 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	 */
 	bytes = nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
-	*format = nint_wrap_format(f, skb, seg->state);
+	nint_vendor_room(room, f, f->format, skb, seg->state);
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
-	if (!nint_has_room(skb, seg, *format, f->slots, bytes)) {
+	if (!nint_has_room(skb, seg, room, bytes)) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
@@ -205,21 +207,18 @@ static u32 nint_seq_behind(const struct tcphdr *th, const struct hop_segment *se
 
 /* Sends a probe in front of @skb. Return: false if there is no memory. */
 static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
-			    const struct hop_segment *seg, struct sock *sk, enum nint_format format,
-			    const struct nf_hook_state *state)
+			    const struct hop_segment *seg, struct sock *sk,
+			    const struct int_vendor_room *room, const struct nf_hook_state *state)
 {
-	const unsigned int slots = int_slots(&ctl->hdr);
-	unsigned int growth_bytes, headroom_bytes;
 	struct sk_buff *probe;
 
-	headroom_bytes = seg->place.offset_bytes +
-			 nint_wrap_bytes(format, slots, &growth_bytes);
 	probe = nint_control_alloc(hop_segment_tcp(skb, seg),
-				   tcp_sk(sk)->snd_una - nint_wrap_tcp_bytes(format, slots),
-				   &ctl->msg, &ctl->hdr, &ctl->terms, headroom_bytes);
+				   tcp_sk(sk)->snd_una - room->tcp_bytes,
+				   &ctl->msg, &ctl->hdr, &ctl->terms,
+				   seg->place.offset_bytes + room->bytes);
 	if (!probe)
 		return false;
-	nint_probe_build(probe, skb, seg, sk, format, slots);
+	nint_probe_build(probe, skb, seg, sk, room);
 	hop_hook_pass_on(probe, state);
 	return true;
 }
@@ -232,10 +231,10 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct int_flow *f = hop_flow_state(flow);
 	struct nint_control ctl;
-	enum nint_format format;
+	struct int_vendor_room room;
 	u32 seq;
 
-	switch (nint_probe_prepare(f, skb, seg, sk, &ctl, &format)) {
+	switch (nint_probe_prepare(f, skb, seg, sk, &ctl, &room)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
@@ -251,6 +250,6 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	seq = after(tp->snd_nxt, nint_seq_behind(th, seg)) ? tp->snd_nxt : nint_seq_behind(th, seg);
 	ctl.msg.seq = htonl(seq);
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, format, state) ?
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &room, state) ?
 		       INT_COUNT_OUT_PROBE : INT_COUNT_NO_MEMORY);
 }

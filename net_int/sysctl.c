@@ -74,6 +74,25 @@ static int nint_set_on(compat_ctl_table *table, int write, void *buffer, size_t 
 			     container_of(table->data, struct nint_net, on));
 }
 
+/* A format that no loaded module knows is refused. */
+static int nint_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			   loff_t *pos)
+{
+	unsigned int *format = table->data, value = READ_ONCE(*format);
+	struct ctl_table one = {
+		.data = &value, .maxlen = sizeof(value),
+		.extra1 = table->extra1, .extra2 = table->extra2,
+	};
+	int err = proc_douintvec_minmax(&one, write, buffer, len, pos);
+
+	if (err || !write)
+		return err;
+	err = value ? nint_vendor_load(hop_sysctl_net(table)) : 0;
+	if (!err)
+		WRITE_ONCE(*format, value);
+	return err;
+}
+
 /* The last entry terminates the table on kernels that do not count entries. */
 const struct ctl_table nint_table[] = {
 	HOP_SYSCTL("int", 0644, struct nint_net, on, nint_set_on, SYSCTL_ZERO, SYSCTL_TWO),
@@ -82,7 +101,8 @@ const struct ctl_table nint_table[] = {
 	HOP_SYSCTL_NUMBER("int_slots", struct nint_net, slots, 0, INT_SLOTS_MAX),
 	HOP_SYSCTL_NUMBER("int_every", struct nint_net, every, 1, INT_EVERY_MAX),
 	HOP_SYSCTL_NUMBER("int_anonymous", struct nint_net, anonymous, 0, 1),
-	HOP_SYSCTL_NUMBER("int_format", struct nint_net, format, 0, NINT_FORMATS - 1),
+	HOP_SYSCTL("int_format", 0644, struct nint_net, format, nint_set_format, SYSCTL_ZERO,
+		   hop_sysctl_bound(INT_VENDOR_FORMAT_MAX)),
 	HOP_SYSCTL_NUMBER("int_space", struct nint_net, space, 0, INT_SPACE_MAX),
 	HOP_SYSCTL_NUMBER("int_unsupported_s", struct nint_net, carrier.unsupported_s, 0,
 			  HOP_RECENT_MAX_S),

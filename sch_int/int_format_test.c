@@ -13,7 +13,7 @@
 #include "../hop_core/hop_ifa.c"
 #include "../hop_core/hop_intmd.c"
 #include "../hop_core/hop_ioam.c"
-#include "../net_int/int_layout.c"
+#include "../net_tlm/int_layout.c"
 #include "int_format.c"
 
 #define SCHEMA 0x494e54
@@ -52,7 +52,7 @@ static void ifa_test(struct kunit *test)
 /* Our layout for a receiver: Trident3's with the counter */
 static struct int_layout ifa_layout(void)
 {
-	struct int_layout l = nint_builtin_layouts[TLM_TRIDENT3];
+	struct int_layout l = ntlm_builtin_layouts[TLM_TRIDENT3];
 
 	l.field[TLM_TX] = (struct int_layout_field) { .bit = 160, .width = 32, .mul = 1 };
 	return l;
@@ -68,10 +68,10 @@ static void ifa_both_directions_test(struct kunit *test)
 	u8 bytes[SINT_IFA_BYTES];
 	struct tlm_record r;
 
-	KUNIT_ASSERT_EQ(test, nint_tlm_check(&l, &field), TLM_OK);
+	KUNIT_ASSERT_EQ(test, ntlm_check(&l, &field), TLM_OK);
 	sint_ifa_node(bytes, &node);
 	memset(&r, 0, sizeof(r));
-	nint_tlm_decode(&r, &t, &l, bytes, none);
+	ntlm_decode(&r, &t, &l, bytes, none);
 	KUNIT_EXPECT_EQ(test, r.node_id, 0x12345);
 	KUNIT_EXPECT_EQ(test, r.port_id, 0x11);
 	KUNIT_EXPECT_EQ(test, r.mbit_ps, 10000);

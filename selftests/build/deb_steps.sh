@@ -7,7 +7,7 @@
 #   deb_steps.sh VERSION    the version of `first`; that of `next` is VERSION.1
 set -u
 version=$1
-modules="hop_core net_csig_tag net_int net_xcp sch_csig sch_int sch_wred sch_xcp tcp_csig tcp_dctcp_ms
+modules="hop_core net_csig_tag net_int net_tlm net_xcp sch_csig sch_int sch_wred sch_xcp tcp_csig tcp_dctcp_ms
 	tcp_hpccpp tcp_ldcp tcp_xcp"
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 : >claims

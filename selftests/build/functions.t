@@ -22,9 +22,9 @@ MODULES = ("hop_core", "sch_", "net_", "tcp_")
 HEAD = re.compile(r"^(?!static\b)[a-z][\w \t*]*?\b(\w+)\([^;{}]*?\)\n\{", re.M)
 DEFINITION = re.compile(r"^[a-z][\w \t*]*?[ *](\w+)\([^;{}]*?\)(?:\s*__\w+(?:\([^)]*\))?)*\n\{", re.M)
 # bpf_ is that of kfuncs in every module, hpcc_ that of the law which two modules share.
-PREFIXES = {"hop_core": "hop", "net_csig_tag": "ctag", "net_int": "nint", "net_xcp": "nxcp", "sch_csig": "scsig",
-            "sch_int": "sint", "sch_wred": "wred", "sch_xcp": "sxcp", "tcp_csig": "tcsig", "tcp_dctcp_ms": "dctcp",
-            "tcp_hpccpp": "hpccpp", "tcp_ldcp": "ldcp", "tcp_xcp": "txcp"}
+PREFIXES = {"hop_core": "hop", "net_csig_tag": "ctag", "net_int": "nint", "net_tlm": "ntlm",
+            "net_xcp": "nxcp", "sch_csig": "scsig", "sch_int": "sint", "sch_wred": "wred", "sch_xcp": "sxcp",
+            "tcp_csig": "tcsig", "tcp_dctcp_ms": "dctcp", "tcp_hpccpp": "hpccpp", "tcp_ldcp": "ldcp", "tcp_xcp": "txcp"}
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.S)
 TAG = re.compile(r"\bstruct\s+\w+")
 TYPE = re.compile(r"^[\t ]*(?:static |const )*((?:struct|union|enum) \w+)(?: __\w+)* ?\{", re.M)

@@ -6,7 +6,7 @@
 static void check_view(const struct ifa_view *v, u32 room_bytes)
 {
 	FUZZ_CLAIM((u32)v->stack_offset + v->stack_bytes <= room_bytes);
-	/* net_int makes these bytes linear and writable before it reads and removes the headers. */
+	/* net_tlm makes these bytes linear and writable before it reads and removes the headers. */
 	FUZZ_CLAIM((u32)v->stack_offset + v->stack_bytes <= IFA_HEADERS_MAX_BYTES);
 	FUZZ_CLAIM(v->stack_bytes <= v->max_words * IFA_WORD_BYTES);
 	FUZZ_CLAIM(v->stack_bytes % IFA_WORD_BYTES == 0);

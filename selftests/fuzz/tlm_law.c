@@ -73,7 +73,7 @@ static void fuzz_once(void)
 		s.now_ns += fuzz_range(1, 1ULL << 40);
 		s.rtt_ns = fuzz_u32();
 		s.own_bytes_ps = fuzz_range(0, 1ULL << 38);
-		if (nint_tlm_receive(&v, &p, &path, &s, &load) != HPCC_RECEIVED_NEW)
+		if (ntlm_receive(&v, &p, &path, &s, &load) != HPCC_RECEIVED_NEW)
 			continue;
 		check_load(&load, &p, &path);
 		hpcc_receive_ratio(&w, &h, load.u, load.tau_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Layouts: any that nint_tlm_check() accepts reads within the metadata of any packet that a parser
+ * Layouts: any that ntlm_check() accepts reads within the metadata of any packet that a parser
  * accepts, and its records state nothing implausible.
  */
 #include "fuzz.h"
@@ -28,7 +28,7 @@ static void draw_layout(struct int_layout *l)
 {
 	u32 changes = fuzz_choice(4);
 
-	*l = nint_builtin_layouts[fuzz_choice(TLM_BUILTINS)];
+	*l = ntlm_builtin_layouts[fuzz_choice(TLM_BUILTINS)];
 	l->flags = 0;
 	if (fuzz_flag())
 		l->flags |= INT_LAYOUT_F_CODE;
@@ -77,17 +77,17 @@ static bool parse(struct tlm_stack *s, const u8 *packet, u32 bytes)
 	case TLM_IFA:
 		if (hop_ifa_parse(&ifa, packet, bytes))
 			return false;
-		nint_tlm_stack_ifa(s, &ifa, packet);
+		ntlm_stack_ifa(s, &ifa, packet);
 		return true;
 	case TLM_IOAM:
 		if (hop_ioam_parse(&ioam, packet, bytes))
 			return false;
-		nint_tlm_stack_ioam(s, &ioam, packet);
+		ntlm_stack_ioam(s, &ioam, packet);
 		return true;
 	default:
 		if (hop_intmd_parse(&md, packet, bytes))
 			return false;
-		nint_tlm_stack_intmd(s, &md, packet);
+		ntlm_stack_intmd(s, &md, packet);
 		return true;
 	}
 }
@@ -107,12 +107,12 @@ static void fuzz_once(void)
 	t.ports = fuzz_choice(4);
 	for (i = 0; i < LAYOUTS_MAX; i++) {
 		draw_layout(&layout[t.layouts]);
-		t.layouts += nint_tlm_check(&layout[t.layouts], &field) == TLM_OK;
+		t.layouts += ntlm_check(&layout[t.layouts], &field) == TLM_OK;
 	}
 	bytes = fuzz_range(0, 400);
 	packet = fuzz_buffer(bytes);
 	if (parse(&s, packet, bytes)) {
-		nint_tlm_reduce(&path, &t, &s);
+		ntlm_reduce(&path, &t, &s);
 		FUZZ_CLAIM(path.records <= TLM_HOPS_MAX && path.records <= path.hops);
 		FUZZ_CLAIM(path.path_id <= 0xfff);
 		for (i = 0; i < path.records; i++)

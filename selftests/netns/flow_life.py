@@ -76,6 +76,8 @@ def modules_end(number):
     kept = [Ends(name, number, "csig") for name in ("one", "two")]
     alone = flows()
     tap.equal("each connection has two flows", alone, [2 * number] * 2)
+    # Otherwise it holds net_int.
+    hosts.run("rmmod net_tlm")
     for module in (("xcp", "net_xcp"), ("hpccpp", "net_int")):
         gone = [Ends(name, number, module[0]) for name in ("one", "two")]
         unload(gone, module, kept)

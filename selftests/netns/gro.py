@@ -377,8 +377,8 @@ def unload(kind):
     link, before = Link("r", "r-b", "b", "b-r"), received(4)
     packets = [packet(kind, 4, n, kind.header()) for n in range(3)]
     held = len(link.pass_on(4, packets))
-    # tcp_hpccpp, the real user of telemetry, is still loaded.
-    hosts.run("rmmod tcp_hpccpp", check=False)
+    # The real users of telemetry are still loaded.
+    hosts.run("rmmod tcp_hpccpp net_tlm", check=False)
     hosts.run(f"rmmod {kind.carrier}_drive net_{kind.carrier}")
     came = received(4) - before
     time.sleep(1.5)

@@ -614,8 +614,8 @@ def leave(module):
     run("ip netns del a")
     run("ip netns del r")
     time.sleep(130)
-    # The congestion control that holds it; it is loaded where it is built.
-    run("rmmod tcp_hpccpp", check=False)
+    # What else holds it; it is loaded where it is built.
+    run("rmmod tcp_hpccpp net_tlm", check=False)
     for line in ("rmmod int_drive", "rmmod net_int"):
         tap.equal(line, subprocess.run(line.split(), check=False).returncode, 0)
     path_ = module.replace("int_drive", "uml", 1).rsplit("/", 1)[0] + "/net_int/net_int.ko"

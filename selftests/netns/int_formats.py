@@ -589,6 +589,81 @@ def reserved():
     tap.equal("reserved bytes are refused", answers, [""] + 3 * ["a reserved byte is not 0"])
 
 
+MODPROBE, ASKED = "/run/modprobe", "/run/modprobe.asked"
+
+
+def asked():
+    """Return what the kernel has called modprobe for since the last call."""
+    with open(ASKED, "a+", encoding="ascii") as file:
+        file.seek(0)
+        text = file.read()
+        file.truncate(0)
+    return [line.split()[-1] for line in text.splitlines()]
+
+
+def modprobe(command):
+    """Let the kernel call a script that notes what it is called for and then runs a command."""
+    with open(MODPROBE, "w", encoding="ascii") as file:
+        file.write(f'#!/bin/sh\necho "$*" >>{ASKED}\n{command}\n')
+    os.chmod(MODPROBE, 0o755)
+    hosts.write("/proc/sys/kernel/modprobe", MODPROBE)
+
+
+def set_format(*words):
+    """Set int_format to 1 in a. Return (exit status, the value)."""
+    path = "/proc/sys/net/hopcc/int_format"
+    done = subprocess.run(["ip", "netns", "exec", "a", *words, "sh", "-c", f"echo 1 >{path}; s=$?; cat {path}; exit $s"],
+                          capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.strip()
+
+
+def by_need():
+    """net_tlm is loaded by int_format and by intlayout; a container does not load it."""
+    with open("/proc/sys/kernel/modprobe", encoding="ascii") as file:
+        before = file.read().strip()
+    with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="utf-8") as file:
+        path, = (line.strip() for line in file if line.strip().endswith("/net_tlm.ko"))
+    run("rmmod net_tlm")
+    modprobe("exit 1")
+    tap.equal("int_format without net_tlm is refused", (set_format(), asked()), ((1, "0"), ["net_tlm"]))
+    log = subprocess.check_output(["dmesg", "-t"], text=True)
+    tap.claim("and the log has what to type", "needs a module: modprobe net_tlm" in log, log[-200:])
+    tap.equal("intlayout says it, too", intlayout("b", "show"), (1, "intlayout: net_tlm is not loaded: modprobe net_tlm\n"))
+    tap.equal("it has asked for the family", asked(), ["net-pf-16-proto-16-family-hopcc_int"])
+    modprobe(f"exec insmod {path}")
+    tap.equal("a container loads nothing", (set_format("unshare", "-Urn"), asked()), ((1, "0"), []))
+    tap.equal("int_format loads net_tlm", (set_format(), asked()), ((0, "1"), ["net_tlm"]))
+    run("rmmod net_tlm")
+    tap.equal("intlayout loads it", (intlayout("b", "show"), asked()),
+              ((0, ""), ["net-pf-16-proto-16-family-hopcc_int"]))
+    hosts.write("/proc/sys/kernel/modprobe", before)
+    sysctl("a", "hopcc/int_format", 0)
+
+
+def unloaded():
+    """net_tlm goes in the middle of connections, and comes again."""
+    sysctl("a", "hopcc/int_format", 2)
+    sysctl("a", "hopcc/int_space", 1)
+    intlayout("b", "set", "-", table=LAYOUT)
+    gone = []
+
+    def reload():
+        run("rmmod net_tlm")
+        gone.append(intlayout("b", "show")[0])
+        hosts.load("net_tlm")
+        gone.append(intlayout("b", "show"))
+        gone.append(intlayout("b", "set", "-", table=LAYOUT))
+
+    exact, names, _rtt, _a, b = flow(4 * MB, streams=2, halfway=reload)
+    show("b", b)
+    tap.equal("unloaded and loaded in between: no layout is left, and one is accepted", gone, [1, (0, ""), (0, "")])
+    tap.claim("the connections go on, and their probes are read before and after it", exact and b["in_ioam"] > 100, f"{names}")
+    log = subprocess.check_output(["dmesg", "-t"], text=True)
+    tap.claim("the kernel has nothing to say of it", "WARNING" not in log and "BUG" not in log, log[-300:])
+    intlayout("b", "del")
+    sysctl("a", "hopcc/int_format", 0)
+
+
 def sticky():
     """An application's options, without other formats: probes are answered."""
     exact, _names, _rtt, a, b = flow(MB // 2, options=PADDING)
@@ -599,9 +674,11 @@ def sticky():
 
 
 build()
+by_need()
 tool()
 reserved()
 sticky()
+unloaded()
 ioam()
 ioam_useless()
 hosts.remove_path()

@@ -810,7 +810,7 @@ def spoofed_synack(tun, version):
 
 def other_dscp(tun):
     """The DSCP of answers is a module parameter, and differs from that of probes."""
-    for module in ("int_drive", "tcp_hpccpp", "net_int"):
+    for module in ("int_drive", "tcp_hpccpp", "net_tlm", "net_int"):
         hosts.run(f"rmmod {module}")
     loaded = hosts.load("net_int", f"dscp_response={DSCP_PROBE}"), hosts.load("net_int", "dscp_response=21")
     listener = listen(4)

@@ -9,7 +9,7 @@ import hosts
 
 PAGE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../Documentation/man/hopcc.7")
 SYSCTLS = "/proc/sys/net/hopcc"
-MODULES = ("hop_core", "net_xcp", "net_int", "net_csig_tag", "sch_wred", "sch_xcp", "sch_int", "sch_csig",
+MODULES = ("hop_core", "net_xcp", "net_int", "net_tlm", "net_csig_tag", "sch_wred", "sch_xcp", "sch_int", "sch_csig",
            "tcp_dctcp_ms", "tcp_ldcp", "tcp_xcp", "tcp_hpccpp", "tcp_csig")
 
 

@@ -31,7 +31,7 @@ SYS_FINIT_MODULE, SYS_DELETE_MODULE, O_NONBLOCK = 313, 176, 0x800
 RTM_NEWLINK, RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 16, 36, 37, 38
 IFLA_IFNAME, IFLA_LINKINFO, IFF_UP = 3, 18, 1
 TCP_CONGESTION = 13
-MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int", "net_csig_tag",
+MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_tlm", "net_int", "net_csig_tag",
            "tcp_xcp", "tcp_hpccpp", "tcp_csig", "tcp_ldcp", "tcp_dctcp_ms", "hop_core")
 CCS = ("xcp", "hpccpp", "csig", "ldcp", "dctcp_ms")
 KNOBS = "/proc/sys/net/hopcc/"

@@ -54,7 +54,7 @@ SOCK_DIAG_BY_FAMILY, GENL_CTRL = 20, 16
 TCP_CONGESTION, TCP_CC_INFO, TCP_INFO = 13, 26, 11
 ADDRESS = {socket.AF_INET: ("192.0.2.1", "192.0.2.2"), socket.AF_INET6: ("2001:db8::1", "2001:db8::2")}
 CCS = ("xcp", "hpccpp", "csig", "ldcp", "dctcp_ms", "cubic", "reno", "dctcp")
-MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_int", "net_csig_tag",
+MODULES = ("sch_wred", "sch_xcp", "sch_int", "sch_csig", "net_xcp", "net_tlm", "net_int", "net_csig_tag",
            "tcp_xcp", "tcp_hpccpp", "tcp_csig", "tcp_ldcp", "tcp_dctcp_ms", "hop_core")
 OPERATIONS = 40             # number of operations of a host in an episode
 SETTLE_S, QUIET_S = 0.3, 0.2

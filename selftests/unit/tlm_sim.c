@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Simulation of HPCC++ with reduced records (net_int/int_load.h): packets of several flows through
+ * Simulation of HPCC++ with reduced records (net_tlm/int_load.h): packets of several flows through
  * one or more ports, an answer for one packet of each flow in each T.
  *
  *	sender --+
@@ -20,7 +20,7 @@
 
 #include <linux/compiler.h>
 #include "../../hop_core/hpcc.c"
-#include "../../net_int/int_load.c"
+#include "../../net_tlm/int_load.c"
 
 #include "random.h"
 
@@ -379,7 +379,7 @@ static enum hpcc_received receive_reduced(struct flow *f, const struct packet *p
 	path.hops = path.records;
 	for (i = 0; i < path.records; i++)
 		path.record[i] = packet->record[f->from + i];
-	received = nint_tlm_receive(&f->t, &p, &path, &s, &load);
+	received = ntlm_receive(&f->t, &p, &path, &s, &load);
 	if (received != HPCC_RECEIVED_NEW)
 		return received;
 	hpcc_receive_ratio(&f->v, &f->p, load.u, load.tau_ns);

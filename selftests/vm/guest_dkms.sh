@@ -4,7 +4,7 @@
 #
 #   guest_dkms.sh VERSION
 set -u
-modules="hop_core net_csig_tag net_int net_xcp sch_csig sch_int sch_wred sch_xcp tcp_csig tcp_dctcp_ms
+modules="hop_core net_csig_tag net_int net_tlm net_xcp sch_csig sch_int sch_wred sch_xcp tcp_csig tcp_dctcp_ms
 	tcp_hpccpp tcp_ldcp tcp_xcp"
 
 # shellcheck disable=SC2086 # a list
@@ -12,7 +12,7 @@ modprobe -a $modules || exit 1
 for module in $modules; do
 	[ "$(cat "/sys/module/$module/version")" = "$1" ] || { echo "$module is not $1"; exit 1; }
 done
-for module in tcp_csig tcp_dctcp_ms tcp_hpccpp tcp_ldcp tcp_xcp net_csig_tag net_int net_xcp sch_csig \
+for module in tcp_csig tcp_dctcp_ms tcp_hpccpp tcp_ldcp tcp_xcp net_csig_tag net_tlm net_int net_xcp sch_csig \
 	sch_int sch_wred sch_xcp hop_core; do
 	rmmod "$module" || exit 1
 done

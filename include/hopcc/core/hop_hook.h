@@ -57,11 +57,13 @@ struct tcp_congestion_ops;
 /**
  * enum hop_hook_order - order in which the carriers see a packet
  * @HOP_HOOK_XCP: net_xcp
+ * @HOP_HOOK_TLM: net_tlm
  * @HOP_HOOK_INT: net_int
  * @HOP_HOOK_CARRIERS: number of carriers
  */
 enum hop_hook_order {
 	HOP_HOOK_XCP,
+	HOP_HOOK_TLM,
 	HOP_HOOK_INT,
 	HOP_HOOK_CARRIERS,
 };
@@ -71,7 +73,7 @@ enum hop_hook_order {
  * @order: position among the carriers
  * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
  *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
- * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN
+ * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN. NULL: none
  *
  * Context of both functions: RCU read lock; skb->data at the network header.
  */
@@ -85,8 +87,7 @@ struct hop_carrier {
 
 /**
  * struct hop_hook_request - the packets that a carrier wants to see in a network namespace
- * @protocol: protocol number of the carrier's header: all incoming packets with it
- * @other: another protocol number, as @protocol; 0: none
+ * @protocol: protocol number of the carrier's header: all incoming packets with it; 0: none
  * @options: also incoming TCP packets whose header has room for the option by which carriers
  *	negotiate
  * @segments: also all incoming TCP packets, while the namespace has flows
@@ -97,7 +98,6 @@ struct hop_carrier {
  */
 struct hop_hook_request {
 	u8 protocol;
-	u8 other;
 	bool options;
 	bool segments;
 	bool marked;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Layouts of telemetry that switches of other vendors write, by generic netlink: family
+ * Layouts of telemetry that switches of other vendors write, by net_tlm's generic netlink: family
  * INT_LAYOUT_GENL_NAME, for the network namespace of the socket. A table is replaced as a whole. A
  * netns without a table reads no such telemetry.
  *

@@ -59,7 +59,7 @@ PORT_GAUGES = (("hopcc_port_rate_bytes_per_second", "Rate of the port.", "rate_b
 CARRIER_GAUGES = {"flows": ("hopcc_carrier_flows", "Connections with state."),
                   "flows_half_open": ("hopcc_carrier_half_open_flows", "Connections that are not established yet.")}
 
-MODULES = ("hop_core", "net_csig_tag", "net_int", "net_xcp", "sch_csig", "sch_int", "sch_wred", "sch_xcp",
+MODULES = ("hop_core", "net_csig_tag", "net_int", "net_tlm", "net_xcp", "sch_csig", "sch_int", "sch_wred", "sch_xcp",
            *host.MODULES.values())
 
 

@@ -37,8 +37,8 @@
  * - An average over more than T lags: Wc is to be updated once in that time (@hold_ns), not once in
  *   a round trip.
  */
-#ifndef HOPCC_NET_INT_INT_LOAD_H
-#define HOPCC_NET_INT_INT_LOAD_H
+#ifndef HOPCC_NET_TLM_INT_LOAD_H
+#define HOPCC_NET_TLM_INT_LOAD_H
 
 #include <hopcc/lib/hpcc.h>
 
@@ -194,7 +194,7 @@ struct tlm_load {
 };
 
 /**
- * nint_tlm_receive() - MeasureInflight with reduced records
+ * ntlm_receive() - MeasureInflight with reduced records
  * @v: state; all zero at the start of a connection
  * @p: parameters
  * @path: the records of a packet
@@ -204,8 +204,8 @@ struct tlm_load {
  * Return: HPCC_RECEIVED_NEW: @load is for hpcc_receive_ratio(); _FIRST, _PATH: the records were
  * stored; _SAME: there is nothing new; _NOTHING: no hop can be used, or the RTT contradicts them.
  */
-enum hpcc_received nint_tlm_receive(struct tlm_vars *v, const struct tlm_params *p,
-				    const struct tlm_path *path,
-				    const struct tlm_sample *s, struct tlm_load *load);
+enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct tlm_params *p,
+				const struct tlm_path *path,
+				const struct tlm_sample *s, struct tlm_load *load);
 
-#endif /* HOPCC_NET_INT_INT_LOAD_H */
+#endif /* HOPCC_NET_TLM_INT_LOAD_H */

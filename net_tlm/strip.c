@@ -20,10 +20,10 @@
 #include <net/ip6_checksum.h>
 #include <net/tcp.h>
 
-#include "net_int.h"
+#include "net_tlm.h"
 
 /* Sets the DSCP of a packet whose IP header is writable. */
-void nint_set_dscp(struct sk_buff *skb, u8 dscp)
+void ntlm_set_dscp(struct sk_buff *skb, u8 dscp)
 {
 	const unsigned int bytes = sizeof(__be32);
 
@@ -38,7 +38,7 @@ void nint_set_dscp(struct sk_buff *skb, u8 dscp)
 }
 
 /* Return: true if TCP's checksum is wrong for a segment of @bytes that add up to @sum. */
-static bool nint_is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum sum)
+static bool ntlm_is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum sum)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return tcp_v4_check(bytes, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, sum);
@@ -53,67 +53,44 @@ static bool nint_is_wrong(const struct sk_buff *skb, unsigned int bytes, __wsum 
  * Return: true if TCP's checksum is wrong for the segment without what is between its header, of
  * @tcp_bytes at @tcp_at, and @payload_at. Offsets are from skb->data.
  */
-bool nint_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
-			     unsigned int payload_at)
+static bool ntlm_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_at,
+				    unsigned int tcp_bytes, unsigned int payload_at)
 {
 	const unsigned int payload_bytes = skb->len - payload_at;
 
 	/* The device that sends it was to compute the checksum. */
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		return false;
-	return nint_is_wrong(skb, tcp_bytes + payload_bytes,
+	return ntlm_is_wrong(skb, tcp_bytes + payload_bytes,
 			     csum_block_add(skb_checksum(skb, tcp_at, tcp_bytes, 0),
 					    skb_checksum(skb, payload_at, payload_bytes, 0),
 					    tcp_bytes));
 }
 
 /*
- * Return: the flow that uses the telemetry of a TCP segment with data or without, or NULL. Its peer
- * has asked, so that the algorithm has its parameters. Context: RCU read lock.
- */
-static struct int_flow *nint_reader_of(struct sk_buff *skb, const struct tcphdr *th,
-				       unsigned int payload_bytes)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	struct int_flow *f;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (!hop_flow_any(dev_net(skb->dev)) || th->syn || th->rst)
-		return NULL;
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return NULL;
-	f = hop_flow_state(flow);
-	return READ_ONCE(f->receiver.asked) && hop_input_is_in_window(&key, th, payload_bytes) ?
-		f : NULL;
-}
-
-/*
  * IOAM: reads the trace of a TCP segment, whose headers are linear. It stays in the packet: TCP
  * skips it, and GRO is in front of this hook.
  */
-void nint_read_ioam_data(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 			 unsigned int payload_at)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
 	struct int_flow *f;
 
 	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
-	    !nint_reads(in, TLM_IOAM))
+	    !ntlm_reads(net, TLM_IOAM))
 		return;
-	f = nint_reader_of(skb, th, skb->len - payload_at);
+	f = nint_vendor_reader(skb, th, skb->len - payload_at);
 	if (!f)
 		return;
 	if (hop_input_is_mangled(skb, th))
-		nint_count(in, INT_COUNT_IN_BAD_SUM);
-	else if (nint_tlm_read_ioam(in, skb, tcp_at, f, INT_COUNT_IN_DATA_TLM))
-		nint_tlm_from_data(f);
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
+	else
+		ntlm_collect_ioam(net, skb, tcp_at, f, INT_COUNT_IN_DATA_TLM);
 }
 
 /* TCP's checksum was verified, or corrected for what was removed. */
-static void nint_set_verified(struct sk_buff *skb)
+static void ntlm_set_verified(struct sk_buff *skb)
 {
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		return;
@@ -122,7 +99,7 @@ static void nint_set_verified(struct sk_buff *skb)
 }
 
 /* IFA: reads the metadata of a TCP segment. Return: true if TCP's checksum was verified. */
-static bool nint_read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int ifa_at,
+static bool ntlm_read_ifa(const struct net *net, struct sk_buff *skb, unsigned int ifa_at,
 			  const struct ifa_view *v)
 {
 	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
@@ -131,23 +108,22 @@ static bool nint_read_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int
 
 	if (v->next != IFA_NEXT_TCP)
 		return false;
-	f = nint_reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
-			   skb->len - payload_at);
+	f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at),
+			       skb->len - payload_at);
 	if (!f)
 		return false;
-	if (nint_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
-		nint_count(in, INT_COUNT_IN_BAD_SUM);
+	if (ntlm_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return false;
 	}
-	if (nint_tlm_read_ifa(in, v, skb->data + ifa_at, f, INT_COUNT_IN_DATA_TLM))
-		nint_tlm_from_data(f);
+	ntlm_collect_ifa(net, v, skb->data + ifa_at, f, INT_COUNT_IN_DATA_TLM);
 	return true;
 }
 
 /* Without the headers removed, the stack would refuse the packet, or TCP read them as data. */
-static unsigned int nint_strip_fail(const struct nint_net *in, int err, unsigned int bad_length)
+static unsigned int ntlm_strip_fail(const struct net *net, int err, unsigned int bad_length)
 {
-	nint_count(in, err == -ENOMEM ? INT_COUNT_NO_MEMORY : bad_length);
+	ntlm_count(net, err == -ENOMEM ? INT_COUNT_NO_MEMORY : bad_length);
 	return err == -ENOMEM ? NF_DROP : NF_ACCEPT;
 }
 
@@ -156,29 +132,29 @@ static unsigned int nint_strip_fail(const struct nint_net *in, int err, unsigned
  * UDP, which are therefore right without the headers. Return: NF_ACCEPT or NF_DROP; the packet has
  * another length if they were removed.
  */
-unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
+unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct ifa_view *v)
 {
 	bool verified;
 	int err;
 
-	if (READ_ONCE(in->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb)) {
-		nint_count(in, INT_COUNT_IN_HIDDEN);
+	if (nint_vendor_on(net) != HOP_FILTER_TRUST && hop_filter_misses_input(skb)) {
+		ntlm_count(net, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}
 	/* Else only one of both headers would be removed. */
 	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + IFA_HDR_BYTES))
-		return nint_strip_fail(in, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
+		return ntlm_strip_fail(net, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
-		return nint_strip_fail(in, -ENOMEM, 0);
-	verified = nint_read_ifa(in, skb, place->offset_bytes, v);
+		return ntlm_strip_fail(net, -ENOMEM, 0);
+	verified = ntlm_read_ifa(net, skb, place->offset_bytes, v);
 	err = hop_shim_strip_behind(skb, place, IFA_HDR_BYTES + v->l4_bytes, v->shim_bytes) ?:
 	      hop_shim_strip(skb, place, IFA_HDR_BYTES, v->next);
 	if (err)
-		return nint_strip_fail(in, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
+		return ntlm_strip_fail(net, err, INT_COUNT_BAD_IFA + IFA_BAD_LENGTH);
 	if (verified)
-		nint_set_verified(skb);
-	nint_count(in, INT_COUNT_IN_IFA_DATA);
+		ntlm_set_verified(skb);
+	ntlm_count(net, INT_COUNT_IN_IFA_DATA);
 	return NF_ACCEPT;
 }
 
@@ -186,13 +162,13 @@ unsigned int nint_strip_ifa(struct nint_net *in, struct sk_buff *skb,
  * INT-MD: what TCP's checksum is right for. The TCP header, of @tcp_bytes, is at @tcp_at, and the
  * shim follows it.
  */
-enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned int tcp_bytes,
-			     unsigned int shim_bytes)
+static enum ntlm_sum ntlm_intmd_sum(struct sk_buff *skb, unsigned int tcp_at,
+				    unsigned int tcp_bytes, unsigned int shim_bytes)
 {
 	if (!hop_input_is_mangled(skb, (const struct tcphdr *)(skb->data + tcp_at)))
-		return NINT_SUM_WHOLE;
-	return nint_is_mangled_without(skb, tcp_at, tcp_bytes, tcp_at + tcp_bytes + shim_bytes) ?
-		NINT_SUM_NOTHING : NINT_SUM_ORIGINAL;
+		return NTLM_SUM_WHOLE;
+	return ntlm_is_mangled_without(skb, tcp_at, tcp_bytes, tcp_at + tcp_bytes + shim_bytes) ?
+		NTLM_SUM_NOTHING : NTLM_SUM_ORIGINAL;
 }
 
 /*
@@ -200,7 +176,7 @@ enum nint_sum nint_intmd_sum(struct sk_buff *skb, unsigned int tcp_at, unsigned 
  * pseudo-header. Where the device computes the checksum (CHECKSUM_PARTIAL), the field has only the
  * sum of the pseudo-header.
  */
-static void nint_strip_update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *shim,
+static void ntlm_strip_update_sum(const struct sk_buff *skb, struct tcphdr *th, const u8 *shim,
 				  unsigned int bytes)
 {
 	const __wsum length = (__force __wsum)htonl(bytes);
@@ -213,35 +189,35 @@ static void nint_strip_update_sum(const struct sk_buff *skb, struct tcphdr *th, 
 }
 
 /* Removes INT-MD from a packet whose headers are writable. Return: 0 or -EINVAL. */
-static int nint_strip_intmd_header(struct sk_buff *skb, const struct hop_shim_place *place,
+static int ntlm_strip_intmd_header(struct sk_buff *skb, const struct hop_shim_place *place,
 				   unsigned int tcp_bytes, const struct intmd_view *v,
-				   enum nint_sum sum)
+				   enum ntlm_sum sum)
 {
 	struct tcphdr *th = (struct tcphdr *)(skb->data + place->offset_bytes);
 	const __sum16 check = th->check;
 	int err;
 
-	if (sum != NINT_SUM_ORIGINAL)
-		nint_strip_update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
+	if (sum != NTLM_SUM_ORIGINAL)
+		ntlm_strip_update_sum(skb, th, (const u8 *)th + tcp_bytes, v->shim_bytes);
 	err = hop_shim_strip_behind(skb, place, tcp_bytes, v->shim_bytes);
 	if (err) {
 		th->check = check;
 		return err;
 	}
-	nint_set_dscp(skb, v->original);
-	nint_set_verified(skb);
+	ntlm_set_dscp(skb, v->original);
+	ntlm_set_verified(skb);
 	return 0;
 }
 
-static void nint_read_intmd(struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+static void ntlm_read_intmd(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 			    unsigned int tcp_bytes, const struct intmd_view *v)
 {
 	const unsigned int shim_at = tcp_at + tcp_bytes;
-	struct int_flow *f = nint_reader_of(skb, (const struct tcphdr *)(skb->data + tcp_at),
+	struct int_flow *f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at),
 					    skb->len - shim_at - v->shim_bytes);
 
-	if (f && nint_tlm_read_intmd(in, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM))
-		nint_tlm_from_data(f);
+	if (f)
+		ntlm_collect_intmd(net, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM);
 }
 
 /*
@@ -254,38 +230,77 @@ static void nint_read_intmd(struct nint_net *in, struct sk_buff *skb, unsigned i
  * Return: NF_ACCEPT, NF_DROP or, for a copy, NF_STOLEN; the packet has another length if it was
  * changed.
  */
-unsigned int nint_strip_intmd(struct nint_net *in, struct sk_buff *skb,
+unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,
 			      const struct hop_shim_place *place, const struct intmd_view *v)
 {
 	const unsigned int tcp_at = place->offset_bytes;
 	const unsigned int tcp_bytes = __tcp_hdrlen((const struct tcphdr *)(skb->data + tcp_at));
-	enum nint_sum sum;
+	enum ntlm_sum sum;
 	int err;
 
 	/* Only then are all segments TCP's, and the original value is the DSCP. */
 	if (v->npt != INTMD_NPT_DSCP) {
-		nint_count(in, INT_COUNT_BAD_INTMD + INTMD_BAD_NPT);
+		ntlm_count(net, INT_COUNT_BAD_INTMD + INTMD_BAD_NPT);
 		return NF_ACCEPT;
 	}
 	if (skb_is_gso(skb)) {
-		nint_count(in, INT_COUNT_IN_MERGED);
+		ntlm_count(net, INT_COUNT_IN_MERGED);
 		return NF_DROP;
 	}
 	if (skb_ensure_writable(skb, tcp_at + tcp_bytes + v->shim_bytes))
-		return nint_strip_fail(in, -ENOMEM, 0);
-	sum = nint_intmd_sum(skb, tcp_at, tcp_bytes, v->shim_bytes);
-	if (sum == NINT_SUM_NOTHING) {
-		nint_count(in, INT_COUNT_IN_BAD_SUM);
+		return ntlm_strip_fail(net, -ENOMEM, 0);
+	sum = ntlm_intmd_sum(skb, tcp_at, tcp_bytes, v->shim_bytes);
+	if (sum == NTLM_SUM_NOTHING) {
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return NF_ACCEPT;
 	}
 	if (v->flags & INTMD_FLAG_D) {
 		consume_skb(skb);
 		return NF_STOLEN;
 	}
-	nint_read_intmd(in, skb, tcp_at, tcp_bytes, v);
-	err = nint_strip_intmd_header(skb, place, tcp_bytes, v, sum);
+	ntlm_read_intmd(net, skb, tcp_at, tcp_bytes, v);
+	err = ntlm_strip_intmd_header(skb, place, tcp_bytes, v, sum);
 	if (err)
-		return nint_strip_fail(in, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
-	nint_count(in, INT_COUNT_IN_INTMD_DATA);
+		return ntlm_strip_fail(net, err, INT_COUNT_BAD_INTMD + INTMD_BAD_LENGTH);
+	ntlm_count(net, INT_COUNT_IN_INTMD_DATA);
 	return NF_ACCEPT;
+}
+
+/* A probe behind IFA's headers. */
+static int ntlm_read_ifa_probe(const struct net *net, const struct sk_buff *skb,
+			       const struct ntlm_carried *c, struct int_flow *f)
+{
+	const unsigned int payload_at = c->at + c->ifa.stack_offset + c->ifa.stack_bytes;
+
+	if (ntlm_is_mangled_without(skb, c->at + IFA_HDR_BYTES, c->ifa.l4_bytes, payload_at)) {
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
+		return -EBADMSG;
+	}
+	return ntlm_collect_ifa(net, &c->ifa, skb->data + c->at, f, INT_COUNT_IN_IFA);
+}
+
+/* A probe behind INT-MD's shim. */
+static int ntlm_read_intmd_probe(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
+				 const struct ntlm_carried *c, struct int_flow *f)
+{
+	if (ntlm_intmd_sum(skb, tcp_at, c->at - tcp_at, c->intmd.shim_bytes) == NTLM_SUM_NOTHING) {
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
+		return -EBADMSG;
+	}
+	/* A copy is for other purposes. */
+	if (c->intmd.flags & INTMD_FLAG_D)
+		return -EALREADY;
+	return ntlm_collect_intmd(net, &c->intmd, skb->data + c->at, f, INT_COUNT_IN_INTMD);
+}
+
+int ntlm_read_probe(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,
+		    const void *carried)
+{
+	const struct net *net = dev_net(skb->dev);
+	const struct ntlm_carried *c = carried;
+
+	if (!c)
+		return ntlm_collect_ioam(net, skb, tcp_at, f, INT_COUNT_IN_IOAM);
+	return c->format == TLM_IFA ? ntlm_read_ifa_probe(net, skb, c, f) :
+				      ntlm_read_intmd_probe(net, skb, tcp_at, c, f);
 }

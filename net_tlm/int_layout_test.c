@@ -41,7 +41,7 @@ static void bits_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bits_cases); i++) {
 		const struct bits_case *c = &bits_cases[i];
 
-		KUNIT_EXPECT_EQ_MSG(test, nint_tlm_get_bits(data, c->bit, c->width), c->want,
+		KUNIT_EXPECT_EQ_MSG(test, ntlm_get_bits(data, c->bit, c->width), c->want,
 				    "bit %u, width %u", c->bit, c->width);
 	}
 }
@@ -52,7 +52,7 @@ static void builtin_test(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < TLM_BUILTINS; i++)
-		KUNIT_EXPECT_EQ_MSG(test, nint_tlm_check(&nint_builtin_layouts[i], &field), TLM_OK,
+		KUNIT_EXPECT_EQ_MSG(test, ntlm_check(&ntlm_builtin_layouts[i], &field), TLM_OK,
 				    "layout %u, field %u", i, field);
 }
 
@@ -84,7 +84,7 @@ static struct tlm_stack ioam_stack(const u8 *data, u32 bytes, u32 trace)
 	struct tlm_stack s;
 
 	v.node_words = hop_ioam_field_offset(trace, IOAM_FIELDS) / 4;
-	nint_tlm_stack_ioam(&s, &v, data);
+	ntlm_stack_ioam(&s, &v, data);
 	return s;
 }
 
@@ -94,7 +94,7 @@ static struct tlm_stack int_stack(const u8 *data, u32 bytes)
 				.stack_bytes = bytes };
 	struct tlm_stack s;
 
-	nint_tlm_stack_intmd(&s, &v, data - INTMD_STACK_OFFSET);
+	ntlm_stack_intmd(&s, &v, data - INTMD_STACK_OFFSET);
 	return s;
 }
 
@@ -104,14 +104,14 @@ static struct tlm_path path;
 static const struct tlm_record *collect(struct kunit *test, const struct tlm_table *t,
 					const struct tlm_stack *s)
 {
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, t, s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, t, s));
 	KUNIT_ASSERT_EQ(test, path.records, 1);
 	return &path.record[0];
 }
 
 static void trident3_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &nint_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
 	const struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
 	const struct tlm_record *r = collect(test, &t, &s);
 
@@ -132,7 +132,7 @@ static void trident3_test(struct kunit *test)
 static void linux_test(struct kunit *test)
 {
 	const struct tlm_table t = {
-		.layout = &nint_builtin_layouts[TLM_LINUX_IOAM], .layouts = 1,
+		.layout = &ntlm_builtin_layouts[TLM_LINUX_IOAM], .layouts = 1,
 	};
 	const struct tlm_stack s = ioam_stack(linux_ioam, sizeof(linux_ioam), IOAM_HPCC_BITS);
 	const struct tlm_record *r = collect(test, &t, &s);
@@ -149,7 +149,7 @@ static void linux_test(struct kunit *test)
 static void int_md_test(struct kunit *test)
 {
 	const struct tlm_table t = {
-		.layout = &nint_builtin_layouts[TLM_INT_MD_HPCC], .layouts = 1,
+		.layout = &ntlm_builtin_layouts[TLM_INT_MD_HPCC], .layouts = 1,
 	};
 	const struct tlm_stack s = int_stack(int_md, sizeof(int_md));
 	const struct tlm_record *r = collect(test, &t, &s);
@@ -243,7 +243,7 @@ static void value_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(value_cases); i++) {
 		const struct value_case *c = &value_cases[i];
 		const struct tlm_table t = {
-			.layout = &nint_builtin_layouts[c->layout], .layouts = 1,
+			.layout = &ntlm_builtin_layouts[c->layout], .layouts = 1,
 		};
 		u8 node[32];
 		struct tlm_stack s = ifa_stack(node, sizeof(trident3));
@@ -271,7 +271,7 @@ static void option_test(struct kunit *test)
 {
 	static const struct int_layout_port port[] = { { 0x12345, 0x10, 1 },
 						       { 0x12345, 0x11, 40000 } };
-	struct int_layout l = nint_builtin_layouts[TLM_TRIDENT3];
+	struct int_layout l = ntlm_builtin_layouts[TLM_TRIDENT3];
 	const struct tlm_table t = { .layout = &l, .layouts = 1, .port = port, .ports = 2 };
 	u8 node[sizeof(trident3)];
 	const struct tlm_stack s = ifa_stack(node, sizeof(node));
@@ -308,9 +308,9 @@ static void option_test(struct kunit *test)
 /* Keys: the first layout that matches is used. */
 static void key_test(struct kunit *test)
 {
-	struct int_layout l[3] = { nint_builtin_layouts[TLM_TOMAHAWK4],
-				   nint_builtin_layouts[TLM_TRIDENT3],
-				   nint_builtin_layouts[TLM_LINUX_IOAM] };
+	struct int_layout l[3] = { ntlm_builtin_layouts[TLM_TOMAHAWK4],
+				   ntlm_builtin_layouts[TLM_TRIDENT3],
+				   ntlm_builtin_layouts[TLM_LINUX_IOAM] };
 	const struct tlm_table t = { .layout = l, .layouts = 3 };
 	struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
 
@@ -320,17 +320,17 @@ static void key_test(struct kunit *test)
 	/* GNS 15, any device */
 	l[1].space = 15;
 	l[1].space_mask = 15;
-	KUNIT_EXPECT_TRUE(test, nint_tlm_find_layout(&t, &s, 0x20000001) == &l[0]);
-	KUNIT_EXPECT_TRUE(test, nint_tlm_find_layout(&t, &s, 0x10000001) == &l[1]);
+	KUNIT_EXPECT_TRUE(test, ntlm_find_layout(&t, &s, 0x20000001) == &l[0]);
+	KUNIT_EXPECT_TRUE(test, ntlm_find_layout(&t, &s, 0x10000001) == &l[1]);
 	s.space = 14;
-	KUNIT_EXPECT_TRUE(test, !nint_tlm_find_layout(&t, &s, 0x10000001));
+	KUNIT_EXPECT_TRUE(test, !ntlm_find_layout(&t, &s, 0x10000001));
 	s = ioam_stack(linux_ioam, sizeof(linux_ioam), IOAM_HPCC_BITS | IOAM_BIT(IOAM_NS_DATA));
-	KUNIT_EXPECT_TRUE(test, nint_tlm_find_layout(&t, &s, 0) == &l[2]);
+	KUNIT_EXPECT_TRUE(test, ntlm_find_layout(&t, &s, 0) == &l[2]);
 	s = ioam_stack(linux_ioam, sizeof(linux_ioam),
 		       IOAM_HPCC_BITS & ~IOAM_BIT(IOAM_QUEUE_DEPTH));
-	KUNIT_EXPECT_TRUE(test, !nint_tlm_find_layout(&t, &s, 0));
+	KUNIT_EXPECT_TRUE(test, !ntlm_find_layout(&t, &s, 0));
 	/* A hop without a layout has an empty record that says so. */
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s) == (sizeof(linux_ioam) % 16 == 0));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s) == (sizeof(linux_ioam) % 16 == 0));
 	KUNIT_EXPECT_EQ(test, path.bad, TLM_BAD_LAYOUT);
 	KUNIT_EXPECT_EQ(test, path.record[0].has, 0);
 }
@@ -338,7 +338,7 @@ static void key_test(struct kunit *test)
 /* Order of records, path ID, more hops than records, and a stack that is cut. */
 static void path_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &nint_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
 	static u8 data[20 * sizeof(trident3)];
 	struct tlm_stack s = ifa_stack(data, 3 * sizeof(trident3));
 	u16 path_id;
@@ -348,48 +348,48 @@ static void path_test(struct kunit *test)
 		memcpy(data + i * sizeof(trident3), trident3, sizeof(trident3));
 		data[i * sizeof(trident3) + 2] = i;
 	}
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_EQ(test, path.hops, 3);
 	KUNIT_EXPECT_EQ(test, path.record[0].node_id, 0x12302);
 	KUNIT_EXPECT_EQ(test, path.record[2].node_id, 0x12300);
 	path_id = path.path_id;
 	data[2] = 9;
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_NE(test, path.path_id, path_id);
 	s.bytes = 20 * sizeof(trident3);
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_EQ(test, path.hops, 20);
 	KUNIT_EXPECT_EQ(test, path.records, TLM_HOPS_MAX);
 	KUNIT_EXPECT_TRUE(test, path.full);
 	for (i = 0; i < sizeof(trident3); i++) {
 		s.bytes = i;
-		KUNIT_EXPECT_EQ_MSG(test, nint_tlm_reduce(&path, &t, &s), !i, "%u bytes", i);
+		KUNIT_EXPECT_EQ_MSG(test, ntlm_reduce(&path, &t, &s), !i, "%u bytes", i);
 	}
 }
 
 /* IFA: a hop without room leaves no trace; one may be missing if less is left than it takes. */
 static void room_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &nint_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
 	struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
 
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_FALSE_MSG(test, path.full, "no limit");
 	s.max_bytes = 2 * sizeof(trident3);
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_FALSE_MSG(test, path.full, "room for one more");
 	s.max_bytes -= IFA_WORD_BYTES;
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_TRUE_MSG(test, path.full, "a word less");
 	s.max_bytes = sizeof(trident3);
-	KUNIT_ASSERT_TRUE(test, nint_tlm_reduce(&path, &t, &s));
+	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
 	KUNIT_EXPECT_TRUE_MSG(test, path.full, "none");
 }
 
 /* One of our own records as opaque state replaces the router's values, under our schema only. */
 static void opaque_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &nint_builtin_layouts[TLM_LINUX_IOAM], .layouts = 1,
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_LINUX_IOAM], .layouts = 1,
 				     .schema = OWN_SCHEMA };
 	const struct int_record own = { .speed = 6, .ts_ns = 5, .tx_units = 7, .qlen_units = 3 };
 	u8 data[sizeof(linux_ioam) + 12];
@@ -488,14 +488,14 @@ static void invalid_test(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(invalid_cases); i++) {
 		const struct invalid_case *c = &invalid_cases[i];
-		struct int_layout l = nint_builtin_layouts[c->from];
+		struct int_layout l = ntlm_builtin_layouts[c->from];
 
 		c->change(&l);
-		KUNIT_EXPECT_EQ_MSG(test, nint_tlm_check(&l, &field), c->want, "%s", c->what);
+		KUNIT_EXPECT_EQ_MSG(test, ntlm_check(&l, &field), c->want, "%s", c->what);
 	}
-	KUNIT_EXPECT_EQ(test, nint_tlm_check_ports(port, 3), TLM_OK);
-	KUNIT_EXPECT_EQ(test, nint_tlm_check_ports(port, 4), TLM_INVALID_ORDER);
-	KUNIT_EXPECT_EQ(test, nint_tlm_check_ports(port + 4, 1), TLM_INVALID_MBIT);
+	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port, 3), TLM_OK);
+	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port, 4), TLM_INVALID_ORDER);
+	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port + 4, 1), TLM_INVALID_MBIT);
 }
 
 static struct kunit_case int_layout_cases[] = {

@@ -20,8 +20,8 @@
  * it, sets the key (space and device) and changes what differs on the switch. Values that public
  * sources do not confirm are marked "assumed".
  */
-#ifndef HOPCC_NET_INT_INT_LAYOUT_H
-#define HOPCC_NET_INT_INT_LAYOUT_H
+#ifndef HOPCC_NET_TLM_INT_LAYOUT_H
+#define HOPCC_NET_TLM_INT_LAYOUT_H
 
 #include <linux/kernel.h>
 #include <linux/log2.h>
@@ -51,7 +51,7 @@
 #define TLM_QUEUE_MAX_BYTES	0x7fffffffU
 
 /**
- * enum tlm_format - formats of telemetry
+ * enum tlm_format - formats of telemetry; net.hopcc.int_format is one more
  * @TLM_IFA: IFA 2.0
  * @TLM_IOAM: IOAM pre-allocated trace
  * @TLM_INT_MD: INT-MD 2.1
@@ -238,7 +238,7 @@ struct tlm_path {
 #define TLM_IFA_BYTES_DEFAULT	32U
 
 /**
- * nint_tlm_reduce() - reduce the metadata of all hops
+ * ntlm_reduce() - reduce the metadata of all hops
  * @path: result
  * @t: table, validated
  * @s: the packet's metadata
@@ -248,49 +248,49 @@ struct tlm_path {
  *
  * Return: true if the metadata is a whole number of hops.
  */
-bool nint_tlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct tlm_stack *s);
+bool ntlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct tlm_stack *s);
 
 /**
- * nint_tlm_stack_ifa() - the metadata of an IFA packet
+ * ntlm_stack_ifa() - the metadata of an IFA packet
  * @s: result
  * @v: the packet
  * @packet: the packet, from the IFA header
  */
-void nint_tlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 *packet);
+void ntlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 *packet);
 
 /**
- * nint_tlm_stack_ioam() - the metadata of an IOAM trace
+ * ntlm_stack_ioam() - the metadata of an IOAM trace
  * @s: result
  * @v: the header
  * @hdr: the extension header
  */
-void nint_tlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u8 *hdr);
+void ntlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u8 *hdr);
 
 /**
- * nint_tlm_stack_intmd() - the metadata of an INT-MD packet
+ * ntlm_stack_intmd() - the metadata of an INT-MD packet
  * @s: result
  * @v: the packet
  * @shim: the packet, from the shim
  */
-void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 *shim);
+void ntlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 *shim);
 
 /**
- * nint_tlm_check() - validate a layout
+ * ntlm_check() - validate a layout
  * @l: any values
  * @field: result: the field that is invalid, with TLM_INVALID_WIDTH, _FIELD, _SCALE
  *
  * Return: TLM_OK or the reason why the layout is refused.
  */
-enum tlm_fault nint_tlm_check(const struct int_layout *l, enum tlm_field_id *field);
+enum tlm_fault ntlm_check(const struct int_layout *l, enum tlm_field_id *field);
 
 /**
- * nint_tlm_check_ports() - validate a table of port speeds
+ * ntlm_check_ports() - validate a table of port speeds
  * @port: the table
  * @ports: number of entries
  *
  * Return: TLM_OK or the reason why the table is refused.
  */
-enum tlm_fault nint_tlm_check_ports(const struct int_layout_port *port, u32 ports);
+enum tlm_fault ntlm_check_ports(const struct int_layout_port *port, u32 ports);
 
 /**
  * enum tlm_builtin - built-in layouts
@@ -314,6 +314,6 @@ enum tlm_builtin {
 	TLM_BUILTINS,
 };
 
-extern const struct int_layout nint_builtin_layouts[TLM_BUILTINS];
+extern const struct int_layout ntlm_builtin_layouts[TLM_BUILTINS];
 
-#endif /* HOPCC_NET_INT_INT_LAYOUT_H */
+#endif /* HOPCC_NET_TLM_INT_LAYOUT_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Layouts of telemetry of other vendors, by generic netlink: uapi/hopcc/int_layout.h. A table is
- * validated by nint_tlm_check() before it replaces the old one.
+ * validated by ntlm_check() before it replaces the old one.
  */
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -9,7 +9,7 @@
 #include <net/genetlink.h>
 #include <uapi/hopcc/int_layout.h>
 
-#include "net_int.h"
+#include "net_tlm.h"
 
 static const char * const tlm_fault_texts[TLM_FAULTS] = {
 	[TLM_INVALID_FORMAT] = "unknown format",
@@ -30,9 +30,9 @@ static const char * const tlm_fault_texts[TLM_FAULTS] = {
 /* A write of one table at a time. */
 static DEFINE_MUTEX(layout_lock);
 
-static struct genl_family nint_family;
+static struct genl_family ntlm_family;
 
-static int nint_layout_refuse(struct genl_info *info, const struct nlattr *attr, const char *text)
+static int ntlm_layout_refuse(struct genl_info *info, const struct nlattr *attr, const char *text)
 {
 	NL_SET_BAD_ATTR(info->extack, attr);
 	info->extack->_msg = text;
@@ -40,19 +40,19 @@ static int nint_layout_refuse(struct genl_info *info, const struct nlattr *attr,
 }
 
 /* Return: the number of elements; negative: an error, which is reported. */
-static int nint_count_of(struct genl_info *info, int attribute, size_t size, unsigned int max)
+static int ntlm_count_of(struct genl_info *info, int attribute, size_t size, unsigned int max)
 {
 	const struct nlattr *attr = info->attrs[attribute];
 
 	if (!attr)
 		return 0;
 	if (nla_len(attr) % size || nla_len(attr) / size > max)
-		return nint_layout_refuse(info, attr, "no whole number of elements, or too many");
+		return ntlm_layout_refuse(info, attr, "no whole number of elements, or too many");
 	return nla_len(attr) / size;
 }
 
 /* Reserved bytes may mean something to a later kernel, so nobody may fill them yet. */
-static bool nint_fills_reserved(const struct int_layout *l)
+static bool ntlm_fills_reserved(const struct int_layout *l)
 {
 	u32 i, pad = l->pad;
 
@@ -61,7 +61,7 @@ static bool nint_fills_reserved(const struct int_layout *l)
 	return pad;
 }
 
-static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
+static int ntlm_read_layouts(struct genl_info *info, struct ntlm_table *t,
 			     struct int_layout *layout)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_LAYOUTS];
@@ -72,18 +72,18 @@ static int nint_read_layouts(struct genl_info *info, struct nint_table *t,
 	memcpy(layout, nla_data(attr), nla_len(attr));
 	for (i = 0; i < t->t.layouts; i++) {
 		if (layout[i].flags & ~INT_LAYOUT_F_ALL)
-			return nint_layout_refuse(info, attr, "unknown flag");
-		if (nint_fills_reserved(&layout[i]))
-			return nint_layout_refuse(info, attr, "a reserved byte is not 0");
-		fault = nint_tlm_check(&layout[i], &field);
+			return ntlm_layout_refuse(info, attr, "unknown flag");
+		if (ntlm_fills_reserved(&layout[i]))
+			return ntlm_layout_refuse(info, attr, "a reserved byte is not 0");
+		fault = ntlm_check(&layout[i], &field);
 		if (fault)
-			return nint_layout_refuse(info, attr, tlm_fault_texts[fault]);
+			return ntlm_layout_refuse(info, attr, tlm_fault_texts[fault]);
 		t->formats |= BIT(layout[i].format);
 	}
 	return 0;
 }
 
-static int nint_read_ports(struct genl_info *info, struct nint_table *t,
+static int ntlm_read_ports(struct genl_info *info, struct ntlm_table *t,
 			   struct int_layout_port *port)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_PORTS];
@@ -91,29 +91,29 @@ static int nint_read_ports(struct genl_info *info, struct nint_table *t,
 
 	if (attr)
 		memcpy(port, nla_data(attr), nla_len(attr));
-	fault = nint_tlm_check_ports(port, t->t.ports);
-	return fault ? nint_layout_refuse(info, attr, tlm_fault_texts[fault]) : 0;
+	fault = ntlm_check_ports(port, t->t.ports);
+	return fault ? ntlm_layout_refuse(info, attr, tlm_fault_texts[fault]) : 0;
 }
 
 /* Return: the table in a message, validated, or an error, which is reported. */
-static struct nint_table *nint_read_table(struct genl_info *info)
+static struct ntlm_table *ntlm_read_table(struct genl_info *info)
 {
-	const int layouts = nint_count_of(info, INT_LAYOUT_A_LAYOUTS, sizeof(struct int_layout),
+	const int layouts = ntlm_count_of(info, INT_LAYOUT_A_LAYOUTS, sizeof(struct int_layout),
 					  INT_LAYOUT_MAX);
-	const int ports = nint_count_of(info, INT_LAYOUT_A_PORTS, sizeof(struct int_layout_port),
+	const int ports = ntlm_count_of(info, INT_LAYOUT_A_PORTS, sizeof(struct int_layout_port),
 					INT_LAYOUT_PORTS_MAX);
 	const struct nlattr *schema = info->attrs[INT_LAYOUT_A_SCHEMA];
 	struct int_layout *layout;
-	struct nint_table *t;
+	struct ntlm_table *t;
 	struct int_layout_port *port;
 	int err;
 
 	if (layouts < 0 || ports < 0)
 		return ERR_PTR(-EINVAL);
 	if (!layouts)
-		return ERR_PTR(nint_layout_refuse(info, NULL, "no layout"));
+		return ERR_PTR(ntlm_layout_refuse(info, NULL, "no layout"));
 	if (schema && nla_get_u32(schema) > IOAM_SCHEMA_MAX)
-		return ERR_PTR(nint_layout_refuse(info, schema, "a schema ID has 24 bits"));
+		return ERR_PTR(ntlm_layout_refuse(info, schema, "a schema ID has 24 bits"));
 	t = kvzalloc(sizeof(*t) + layouts * sizeof(*layout) + ports * sizeof(*port),
 		     GFP_KERNEL_ACCOUNT);
 	if (!t)
@@ -129,7 +129,7 @@ static struct nint_table *nint_read_table(struct genl_info *info)
 	t->trust_idle = info->attrs[INT_LAYOUT_A_TRUST_IDLE];
 	if (schema)
 		t->t.schema = nla_get_u32(schema);
-	err = nint_read_layouts(info, t, layout) ?: nint_read_ports(info, t, port);
+	err = ntlm_read_layouts(info, t, layout) ?: ntlm_read_ports(info, t, port);
 	if (!err)
 		return t;
 	kvfree(t);
@@ -140,43 +140,43 @@ static struct nint_table *nint_read_table(struct genl_info *info)
  * Replaces the table, and updates which packets the hooks look at. A packet is read by the old
  * table or by the new one. On an error the old one stays.
  */
-static int nint_layout_replace(struct nint_net *in, struct nint_table *t)
+static int ntlm_layout_replace(struct net *net, struct ntlm_table *t)
 {
 	static u32 generation;
-	struct nint_table *old;
+	struct ntlm_table *old;
 	int err;
 
 	mutex_lock(&layout_lock);
 	if (t)
 		t->generation = ++generation ? generation : ++generation;
-	old = rcu_replace_pointer(in->table, t, lockdep_is_held(&layout_lock));
-	err = nint_hook(in);
+	old = rcu_replace_pointer(ntlm_net(net)->table, t, lockdep_is_held(&layout_lock));
+	err = ntlm_hook(net);
 	if (err)
-		old = rcu_replace_pointer(in->table, old, lockdep_is_held(&layout_lock));
+		old = rcu_replace_pointer(ntlm_net(net)->table, old, lockdep_is_held(&layout_lock));
 	mutex_unlock(&layout_lock);
 	if (old)
 		kvfree_rcu(old, rcu);
 	return err;
 }
 
-static int nint_set_table(struct sk_buff *skb, struct genl_info *info)
+static int ntlm_set_table(struct sk_buff *skb, struct genl_info *info)
 {
-	struct nint_table *t = nint_read_table(info);
+	struct ntlm_table *t = ntlm_read_table(info);
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
 	if (!info->attrs[INT_LAYOUT_A_CHECK])
-		return nint_layout_replace(nint_net(genl_info_net(info)), t);
+		return ntlm_layout_replace(genl_info_net(info), t);
 	kvfree(t);
 	return 0;
 }
 
-static int nint_del_table(struct sk_buff *skb, struct genl_info *info)
+static int ntlm_del_table(struct sk_buff *skb, struct genl_info *info)
 {
-	return nint_layout_replace(nint_net(genl_info_net(info)), NULL);
+	return ntlm_layout_replace(genl_info_net(info), NULL);
 }
 
-static int nint_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
+static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
 {
 	if (nla_put(msg, INT_LAYOUT_A_LAYOUTS, t->layouts * sizeof(*t->layout), t->layout))
 		return -EMSGSIZE;
@@ -188,22 +188,22 @@ static int nint_put_table(struct sk_buff *msg, const struct tlm_table *t, bool t
 }
 
 /* Length of a message with a table. */
-static size_t nint_reply_bytes(const struct tlm_table *t)
+static size_t ntlm_reply_bytes(const struct tlm_table *t)
 {
 	return NLMSG_DEFAULT_SIZE + t->layouts * sizeof(struct int_layout) +
 	       t->ports * sizeof(struct int_layout_port);
 }
 
-static struct sk_buff *nint_build_reply(struct genl_info *info, const struct tlm_table *t,
+static struct sk_buff *ntlm_build_reply(struct genl_info *info, const struct tlm_table *t,
 					bool trust_idle)
 {
-	struct sk_buff *msg = genlmsg_new(nint_reply_bytes(t), GFP_KERNEL);
+	struct sk_buff *msg = genlmsg_new(ntlm_reply_bytes(t), GFP_KERNEL);
 	void *hdr;
 
 	if (!msg)
 		return ERR_PTR(-ENOMEM);
-	hdr = genlmsg_put_reply(msg, info, &nint_family, 0, INT_LAYOUT_CMD_GET);
-	if (hdr && !nint_put_table(msg, t, trust_idle)) {
+	hdr = genlmsg_put_reply(msg, info, &ntlm_family, 0, INT_LAYOUT_CMD_GET);
+	if (hdr && !ntlm_put_table(msg, t, trust_idle)) {
 		genlmsg_end(msg, hdr);
 		return msg;
 	}
@@ -211,29 +211,29 @@ static struct sk_buff *nint_build_reply(struct genl_info *info, const struct tlm
 	return ERR_PTR(-EMSGSIZE);
 }
 
-static int nint_get_table(struct sk_buff *skb, struct genl_info *info)
+static int ntlm_get_table(struct sk_buff *skb, struct genl_info *info)
 {
 	static const struct tlm_table builtin = {
-		.layout = nint_builtin_layouts,
+		.layout = ntlm_builtin_layouts,
 		.layouts = TLM_BUILTINS,
 	};
 	static const struct tlm_table none;
-	struct nint_net *in = nint_net(genl_info_net(info));
-	const struct nint_table *t;
+	const struct net *net = genl_info_net(info);
+	const struct ntlm_table *t;
 	struct sk_buff *msg;
 
 	if (info->attrs[INT_LAYOUT_A_BUILTIN]) {
-		msg = nint_build_reply(info, &builtin, false);
+		msg = ntlm_build_reply(info, &builtin, false);
 	} else {
 		mutex_lock(&layout_lock);
-		t = rcu_dereference_protected(in->table, lockdep_is_held(&layout_lock));
-		msg = nint_build_reply(info, t ? &t->t : &none, t && t->trust_idle);
+		t = rcu_dereference_protected(ntlm_net(net)->table, lockdep_is_held(&layout_lock));
+		msg = ntlm_build_reply(info, t ? &t->t : &none, t && t->trust_idle);
 		mutex_unlock(&layout_lock);
 	}
 	return IS_ERR(msg) ? PTR_ERR(msg) : genlmsg_reply(msg, info);
 }
 
-static const struct nla_policy nint_policy[INT_LAYOUT_A_MAX + 1] = {
+static const struct nla_policy ntlm_policy[INT_LAYOUT_A_MAX + 1] = {
 	[INT_LAYOUT_A_LAYOUTS] = { .type = NLA_BINARY },
 	[INT_LAYOUT_A_PORTS] = { .type = NLA_BINARY },
 	[INT_LAYOUT_A_SCHEMA] = { .type = NLA_U32 },
@@ -242,38 +242,40 @@ static const struct nla_policy nint_policy[INT_LAYOUT_A_MAX + 1] = {
 	[INT_LAYOUT_A_BUILTIN] = { .type = NLA_FLAG },
 };
 
-static const struct genl_ops nint_ops[] = {
-	{ .cmd = INT_LAYOUT_CMD_SET, .doit = nint_set_table, .flags = GENL_UNS_ADMIN_PERM },
-	{ .cmd = INT_LAYOUT_CMD_DEL, .doit = nint_del_table, .flags = GENL_UNS_ADMIN_PERM },
-	{ .cmd = INT_LAYOUT_CMD_GET, .doit = nint_get_table, .flags = GENL_UNS_ADMIN_PERM },
+static const struct genl_ops ntlm_ops[] = {
+	{ .cmd = INT_LAYOUT_CMD_SET, .doit = ntlm_set_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_DEL, .doit = ntlm_del_table, .flags = GENL_UNS_ADMIN_PERM },
+	{ .cmd = INT_LAYOUT_CMD_GET, .doit = ntlm_get_table, .flags = GENL_UNS_ADMIN_PERM },
 };
 
-static struct genl_family nint_family __ro_after_init = {
+static struct genl_family ntlm_family __ro_after_init = {
 	.name = INT_LAYOUT_GENL_NAME,
 	.version = INT_LAYOUT_GENL_VERSION,
 	.maxattr = INT_LAYOUT_A_MAX,
-	.policy = nint_policy,
-	.ops = nint_ops,
-	.n_ops = ARRAY_SIZE(nint_ops),
+	.policy = ntlm_policy,
+	.ops = ntlm_ops,
+	.n_ops = ARRAY_SIZE(ntlm_ops),
 	.netnsok = true,
 	.module = THIS_MODULE,
 };
 
-int nint_layout_init(void)
+int ntlm_layout_init(void)
 {
 	static_assert(INT_LAYOUT_FIELDS == TLM_FIELDS);
 	static_assert(INT_LAYOUT_SPEEDS == TLM_SPEEDS);
 	static_assert((int)INT_LAYOUT_INT_MD == TLM_INT_MD_HPCC);
-	return genl_register_family(&nint_family);
+	return genl_register_family(&ntlm_family);
 }
 
-void nint_layout_exit(void)
+void ntlm_layout_exit(void)
 {
-	genl_unregister_family(&nint_family);
+	genl_unregister_family(&ntlm_family);
 }
 
 /* A grace period has ended since the last packet. */
-void nint_layout_free(struct nint_net *in)
+void ntlm_layout_free(const struct net *net)
 {
-	kvfree(rcu_dereference_protected(in->table, true));
+	kvfree(rcu_dereference_protected(ntlm_net(net)->table, true));
 }
+
+MODULE_ALIAS_GENL_FAMILY(INT_LAYOUT_GENL_NAME);

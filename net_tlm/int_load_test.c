@@ -58,22 +58,22 @@ static enum hpcc_received answer(struct tlm_load *load, struct tlm_record r, u64
 				      .own_bytes_ps = own_mbit * 125000ULL };
 
 	path.record[0] = r;
-	return nint_tlm_receive(&vars, &params, &path, &s, load);
+	return ntlm_receive(&vars, &params, &path, &s, load);
 }
 
 static void share_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, nint_tlm_share(BDP_BYTES, 10000, T_NS), HPCC_U_ONE);
-	KUNIT_EXPECT_EQ(test, nint_tlm_share(0, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, nint_tlm_share(1, 1, 8000), HPCC_U_ONE);
-	KUNIT_EXPECT_EQ(test, nint_tlm_share(U64_MAX, 1, 1), U32_MAX);
-	KUNIT_EXPECT_EQ(test, nint_tlm_share(U64_MAX, TLM_MBIT_MAX, 1ULL << 40), U32_MAX);
+	KUNIT_EXPECT_EQ(test, ntlm_share(BDP_BYTES, 10000, T_NS), HPCC_U_ONE);
+	KUNIT_EXPECT_EQ(test, ntlm_share(0, 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, ntlm_share(1, 1, 8000), HPCC_U_ONE);
+	KUNIT_EXPECT_EQ(test, ntlm_share(U64_MAX, 1, 1), U32_MAX);
+	KUNIT_EXPECT_EQ(test, ntlm_share(U64_MAX, TLM_MBIT_MAX, 1ULL << 40), U32_MAX);
 	/* Scaled down, to within 2^-20 */
-	KUNIT_EXPECT_EQ(test, nint_tlm_share(200000000000ULL, TLM_MBIT_MAX, TLM_NS_PER_S),
+	KUNIT_EXPECT_EQ(test, ntlm_share(200000000000ULL, TLM_MBIT_MAX, TLM_NS_PER_S),
 			HPCC_U_ONE);
-	KUNIT_EXPECT_EQ(test, nint_tlm_since(5, 3, 0), 2);
-	KUNIT_EXPECT_EQ(test, nint_tlm_since(3, U64_MAX, 0), 4);
-	KUNIT_EXPECT_EQ(test, nint_tlm_since(3, 253, 256), 6);
+	KUNIT_EXPECT_EQ(test, ntlm_since(5, 3, 0), 2);
+	KUNIT_EXPECT_EQ(test, ntlm_since(3, U64_MAX, 0), 4);
+	KUNIT_EXPECT_EQ(test, ntlm_since(3, 253, 256), 6);
 }
 
 /* Two records T apart: what u is. */
@@ -305,10 +305,10 @@ static void unknown_test(struct kunit *test)
 	path.hops = 2;
 	path.record[0] = none;
 	path.record[1] = record(TX, 1000, 0, 0);
-	KUNIT_EXPECT_EQ(test, nint_tlm_receive(&vars, &params, &path, &first, &load),
+	KUNIT_EXPECT_EQ(test, ntlm_receive(&vars, &params, &path, &first, &load),
 			HPCC_RECEIVED_FIRST);
 	path.record[1] = record(TX, 1100, BDP_BYTES / 2, 0);
-	KUNIT_EXPECT_EQ(test, nint_tlm_receive(&vars, &params, &path, &second, &load),
+	KUNIT_EXPECT_EQ(test, ntlm_receive(&vars, &params, &path, &second, &load),
 			HPCC_RECEIVED_NEW);
 	KUNIT_EXPECT_EQ(test, load.u, ETA);
 	KUNIT_EXPECT_EQ(test, load.unknown, 1);
@@ -317,7 +317,7 @@ static void unknown_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(&load, none, 0, 100, 1000), HPCC_RECEIVED_FIRST);
 	KUNIT_EXPECT_EQ(test, answer(&load, none, 100, 100, 1000), HPCC_RECEIVED_NOTHING);
 	path.records = 0;
-	KUNIT_EXPECT_EQ(test, nint_tlm_receive(&vars, &params, &path, &second, &load),
+	KUNIT_EXPECT_EQ(test, ntlm_receive(&vars, &params, &path, &second, &load),
 			HPCC_RECEIVED_NOTHING);
 }
 

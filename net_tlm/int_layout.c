@@ -3,14 +3,14 @@
 #include "int_layout.h"
 
 /**
- * nint_tlm_get_bits() - read a field
+ * ntlm_get_bits() - read a field
  * @data: the data; need not be aligned
  * @bit: position of the field's most significant bit
  * @width: 1 to TLM_WIDTH_MAX
  *
  * Return: the value. Only the bytes that have bits of the field are read, at most eight.
  */
-static u64 nint_tlm_get_bits(const u8 *data, u32 bit, u32 width)
+static u64 ntlm_get_bits(const u8 *data, u32 bit, u32 width)
 {
 	const u32 end = bit + width;
 	u32 i = bit / 8;
@@ -23,59 +23,59 @@ static u64 nint_tlm_get_bits(const u8 *data, u32 bit, u32 width)
 }
 
 /* Value of a field that the element at @data has. */
-static u64 nint_tlm_scale(const struct int_layout_field *f, u64 raw)
+static u64 ntlm_scale(const struct int_layout_field *f, u64 raw)
 {
 	return mul_u64_u32_shr(raw, f->mul, f->shift);
 }
 
-/* The value at which a scaled counter wraps, exact: nint_tlm_check_field() demands that. */
-static u64 nint_tlm_period(const struct int_layout_field *f)
+/* The value at which a scaled counter wraps, exact: ntlm_check_field() demands that. */
+static u64 ntlm_period(const struct int_layout_field *f)
 {
 	return (u64)f->mul << (f->width - f->shift);
 }
 
 /* Reads a scaled field into @value. Return: false if the hop does not have it. */
-static bool nint_tlm_read(const struct int_layout *l, enum tlm_field_id id, const u8 *node,
-			  const u8 *element_at, u64 *value)
+static bool ntlm_read(const struct int_layout *l, enum tlm_field_id id, const u8 *node,
+		      const u8 *element_at, u64 *value)
 {
 	const struct int_layout_field *f = &l->field[id];
 	u64 raw;
 
 	if (!f->width)
 		return false;
-	raw = nint_tlm_get_bits(node + element_at[f->element], f->bit, f->width);
-	*value = nint_tlm_scale(f, raw);
+	raw = ntlm_get_bits(node + element_at[f->element], f->bit, f->width);
+	*value = ntlm_scale(f, raw);
 	return !f->ones_missing || raw != (1ULL << f->width) - 1;
 }
 
 /* A 32-bit value, saturated. */
-static void nint_tlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout *l,
-			      enum tlm_field_id id, const u8 *node, const u8 *element_at)
+static void ntlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout *l,
+			  enum tlm_field_id id, const u8 *node, const u8 *element_at)
 {
 	u64 value;
 
-	if (!nint_tlm_read(l, id, node, element_at, &value))
+	if (!ntlm_read(l, id, node, element_at, &value))
 		return;
 	*to = min_t(u64, value, U32_MAX);
 	r->has |= TLM_HAS(id);
 }
 
 /* Marks a value as implausible; it counts as missing. */
-static void nint_tlm_reject(struct tlm_record *r, enum tlm_field_id id, u16 bad)
+static void ntlm_reject(struct tlm_record *r, enum tlm_field_id id, u16 bad)
 {
 	r->has &= ~TLM_HAS(id);
 	r->bad |= bad;
 }
 
 /**
- * nint_tlm_port_mbit() - find the configured speed of a port
+ * ntlm_port_mbit() - find the configured speed of a port
  * @t: table
  * @node_id: ID of the node
  * @port_id: ID of the egress port
  *
  * Return: Mbit/s; 0 if it is not configured.
  */
-static u32 nint_tlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_id)
+static u32 ntlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_id)
 {
 	const u64 key = (u64)node_id << 32 | port_id;
 	u32 lo = 0, hi = t->ports;
@@ -95,18 +95,18 @@ static u32 nint_tlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_i
 }
 
 /* Speed of the port: as configured for it, as the hop reports it, or as configured for all. */
-static void nint_tlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
-				const struct int_layout *l, const u8 *node, const u8 *element_at)
+static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
+			    const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	u64 value = 0;
-	bool reported = nint_tlm_read(l, TLM_SPEED, node, element_at, &value);
+	bool reported = ntlm_read(l, TLM_SPEED, node, element_at, &value);
 
 	if (reported && l->flags & INT_LAYOUT_F_CODE)
 		value = l->speed_mbit[value & (TLM_SPEEDS - 1)];
 	if (value > TLM_MBIT_MAX)
 		value = 0;
 	if (t->ports && r->has & TLM_HAS(TLM_PORT))
-		r->mbit_ps = nint_tlm_port_mbit(t, r->node_id, r->port_id);
+		r->mbit_ps = ntlm_port_mbit(t, r->node_id, r->port_id);
 	if (!r->mbit_ps)
 		r->mbit_ps = value ? value : l->mbit_ps;
 	if (r->mbit_ps)
@@ -115,32 +115,32 @@ static void nint_tlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
 		r->bad |= TLM_BAD_SPEED;
 }
 
-static void nint_tlm_read_residence(struct tlm_record *r, const struct int_layout *l,
-				    const u8 *node, const u8 *element_at)
+static void ntlm_read_residence(struct tlm_record *r, const struct int_layout *l,
+				const u8 *node, const u8 *element_at)
 {
-	nint_tlm_read_u32(r, &r->residence_ns, l, TLM_RESIDENCE, node, element_at);
+	ntlm_read_u32(r, &r->residence_ns, l, TLM_RESIDENCE, node, element_at);
 	if (r->residence_ns >= TLM_NS_PER_S && l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE)
 		r->residence_ns -= TLM_NS_PER_S;
 	if (r->residence_ns >= TLM_NS_PER_S)
-		nint_tlm_reject(r, TLM_RESIDENCE, TLM_BAD_RESIDENCE);
+		ntlm_reject(r, TLM_RESIDENCE, TLM_BAD_RESIDENCE);
 }
 
 /* The timestamp; TLM_HAS(TLM_NS) is set if all its parts are there. */
-static void nint_tlm_read_time(struct tlm_record *r, const struct int_layout *l, const u8 *node,
-			       const u8 *element_at)
+static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, const u8 *node,
+			   const u8 *element_at)
 {
 	u64 seconds;
 
-	if (!nint_tlm_read(l, TLM_NS, node, element_at, &r->ts_ns))
+	if (!ntlm_read(l, TLM_NS, node, element_at, &r->ts_ns))
 		return;
 	r->has |= TLM_HAS(TLM_NS);
 	r->ts_res_ns = l->ts_res_ns;
-	r->ts_period_ns = nint_tlm_period(&l->field[TLM_NS]);
+	r->ts_period_ns = ntlm_period(&l->field[TLM_NS]);
 	if (l->field[TLM_SECONDS].width) {
-		if (!nint_tlm_read(l, TLM_SECONDS, node, element_at, &seconds))
+		if (!ntlm_read(l, TLM_SECONDS, node, element_at, &seconds))
 			r->has &= ~TLM_HAS(TLM_NS);
 		if (r->ts_ns >= TLM_NS_PER_S)
-			nint_tlm_reject(r, TLM_NS, TLM_BAD_CLOCK);
+			ntlm_reject(r, TLM_NS, TLM_BAD_CLOCK);
 		/* 2^32 * 10^9 < 2^62 */
 		r->ts_ns += seconds * TLM_NS_PER_S;
 		r->ts_period_ns = (u64)TLM_NS_PER_S << l->field[TLM_SECONDS].width;
@@ -153,55 +153,55 @@ static void nint_tlm_read_time(struct tlm_record *r, const struct int_layout *l,
 		div64_u64_rem(r->ts_ns, r->ts_period_ns, &r->ts_ns);
 }
 
-static void nint_tlm_read_load(struct tlm_record *r, const struct int_layout *l, const u8 *node,
-			       const u8 *element_at)
+static void ntlm_read_load(struct tlm_record *r, const struct int_layout *l, const u8 *node,
+			   const u8 *element_at)
 {
-	nint_tlm_read_u32(r, &r->queue_bytes, l, TLM_QUEUE, node, element_at);
+	ntlm_read_u32(r, &r->queue_bytes, l, TLM_QUEUE, node, element_at);
 	/* 125000 bytes a second for each Mbit/s */
 	if (r->queue_bytes > TLM_QUEUE_MAX_BYTES ||
 	    (r->mbit_ps && r->queue_bytes > r->mbit_ps * 125000ULL))
-		nint_tlm_reject(r, TLM_QUEUE, TLM_BAD_QUEUE);
-	nint_tlm_read_u32(r, &r->util, l, TLM_UTIL, node, element_at);
+		ntlm_reject(r, TLM_QUEUE, TLM_BAD_QUEUE);
+	ntlm_read_u32(r, &r->util, l, TLM_UTIL, node, element_at);
 	if (r->util > TLM_UTIL_MAX)
-		nint_tlm_reject(r, TLM_UTIL, TLM_BAD_UTIL);
+		ntlm_reject(r, TLM_UTIL, TLM_BAD_UTIL);
 	r->util_window_ns = l->util_window_ns;
-	if (!nint_tlm_read(l, TLM_TX, node, element_at, &r->tx_bytes))
+	if (!ntlm_read(l, TLM_TX, node, element_at, &r->tx_bytes))
 		return;
 	r->has |= TLM_HAS(TLM_TX);
-	r->tx_period_bytes = nint_tlm_period(&l->field[TLM_TX]);
+	r->tx_period_bytes = ntlm_period(&l->field[TLM_TX]);
 	r->tx_refresh_ns = l->tx_refresh_ns;
 }
 
 /**
- * nint_tlm_decode() - reduce the metadata of a hop
+ * ntlm_decode() - reduce the metadata of a hop
  * @r: result
  * @t: table, for the speeds of ports
  * @l: layout of the hop, validated
- * @node: the metadata, as long as nint_tlm_node_bytes() says
+ * @node: the metadata, as long as ntlm_node_bytes() says
  * @element_at: positions of the elements
  */
-static void nint_tlm_decode(struct tlm_record *r, const struct tlm_table *t,
-			    const struct int_layout *l, const u8 *node, const u8 *element_at)
+static void ntlm_decode(struct tlm_record *r, const struct tlm_table *t,
+			const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	*r = (struct tlm_record){};
-	nint_tlm_read_u32(r, &r->node_id, l, TLM_NODE, node, element_at);
-	nint_tlm_read_u32(r, &r->port_id, l, TLM_PORT, node, element_at);
-	nint_tlm_read_speed(r, t, l, node, element_at);
-	nint_tlm_read_residence(r, l, node, element_at);
-	nint_tlm_read_time(r, l, node, element_at);
-	nint_tlm_read_load(r, l, node, element_at);
+	ntlm_read_u32(r, &r->node_id, l, TLM_NODE, node, element_at);
+	ntlm_read_u32(r, &r->port_id, l, TLM_PORT, node, element_at);
+	ntlm_read_speed(r, t, l, node, element_at);
+	ntlm_read_residence(r, l, node, element_at);
+	ntlm_read_time(r, l, node, element_at);
+	ntlm_read_load(r, l, node, element_at);
 }
 
 /**
- * nint_tlm_find_layout() - find the layout of a hop
+ * ntlm_find_layout() - find the layout of a hop
  * @t: table
  * @s: the packet's metadata
  * @word: first word of the hop's metadata
  *
  * Return: the first layout that matches, or NULL.
  */
-static const struct int_layout *nint_tlm_find_layout(const struct tlm_table *t,
-						     const struct tlm_stack *s, u32 word)
+static const struct int_layout *ntlm_find_layout(const struct tlm_table *t,
+						 const struct tlm_stack *s, u32 word)
 {
 	u32 i;
 
@@ -219,14 +219,14 @@ static const struct int_layout *nint_tlm_find_layout(const struct tlm_table *t,
  * One of our own records, which sch_int has written as the opaque state of an IOAM hop: it replaces
  * what the router wrote when it received the packet.
  */
-static void nint_tlm_decode_opaque(struct tlm_record *r, const struct tlm_table *t,
-				   const u8 *opaque)
+static void ntlm_decode_opaque(struct tlm_record *r, const struct tlm_table *t,
+			       const u8 *opaque)
 {
 	struct int_record own;
 	__be64 packed;
 
 	if (!t->schema || opaque[0] != INT_RECORD_BYTES / 4 ||
-	    nint_tlm_get_bits(opaque, 8, 24) != t->schema)
+	    ntlm_get_bits(opaque, 8, 24) != t->schema)
 		return;
 	memcpy(&packed, opaque + 4, sizeof(packed));
 	own = int_unpack(packed);
@@ -245,7 +245,7 @@ static void nint_tlm_decode_opaque(struct tlm_record *r, const struct tlm_table 
 }
 
 /* Length of the next hop's metadata; 0 if the rest is shorter. */
-static u32 nint_tlm_node_bytes(const struct tlm_stack *s, const struct int_layout *l, u32 at_bytes)
+static u32 ntlm_node_bytes(const struct tlm_stack *s, const struct int_layout *l, u32 at_bytes)
 {
 	const u32 room_bytes = s->bytes - at_bytes;
 	u32 bytes = s->node_bytes;
@@ -261,14 +261,14 @@ static u32 nint_tlm_node_bytes(const struct tlm_stack *s, const struct int_layou
 }
 
 /* Adds a hop's node and port to the hash of the path. */
-static u32 nint_tlm_mix(u32 hash, const struct tlm_record *r)
+static u32 ntlm_mix(u32 hash, const struct tlm_record *r)
 {
 	hash = (hash << 5 | hash >> 27) ^ (r->node_id * 0x9e3779b1U);
 	return (hash << 5 | hash >> 27) ^ ((r->port_id + 1) * 0x85ebca6bU);
 }
 
 /* The records were collected from the newest hop; reverses their order. */
-static void nint_tlm_reverse(struct tlm_path *path)
+static void ntlm_reverse(struct tlm_path *path)
 {
 	u32 i, j;
 
@@ -281,12 +281,12 @@ static void nint_tlm_reverse(struct tlm_path *path)
 }
 
 /* Return: true if a hop may have had no room: less is left than the last one took. */
-static bool nint_tlm_lacks_room(const struct tlm_stack *s, u32 last_bytes)
+static bool ntlm_lacks_room(const struct tlm_stack *s, u32 last_bytes)
 {
 	return s->full || (s->max_bytes && s->max_bytes - s->bytes < last_bytes);
 }
 
-bool nint_tlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct tlm_stack *s)
+bool ntlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct tlm_stack *s)
 {
 	u32 at = 0, hash = 0, bytes = 4;
 
@@ -295,30 +295,30 @@ bool nint_tlm_reduce(struct tlm_path *path, const struct tlm_table *t, const str
 	path->bad = 0;
 	for (; at < s->bytes && s->bytes - at >= 4; at += bytes) {
 		const u8 *node = s->data + at;
-		const u32 word = nint_tlm_get_bits(node, 0, 32);
-		const struct int_layout *l = nint_tlm_find_layout(t, s, word);
+		const u32 word = ntlm_get_bits(node, 0, 32);
+		const struct int_layout *l = ntlm_find_layout(t, s, word);
 		struct tlm_record r = { .bad = TLM_BAD_LAYOUT };
 
-		bytes = nint_tlm_node_bytes(s, l, at);
+		bytes = ntlm_node_bytes(s, l, at);
 		if (!bytes)
 			break;
 		if (l)
-			nint_tlm_decode(&r, t, l, node, s->element_at);
+			ntlm_decode(&r, t, l, node, s->element_at);
 		if (s->opaque)
-			nint_tlm_decode_opaque(&r, t, node + s->node_bytes);
-		hash = nint_tlm_mix(hash, &r);
+			ntlm_decode_opaque(&r, t, node + s->node_bytes);
+		hash = ntlm_mix(hash, &r);
 		path->bad |= r.bad;
 		path->hops += path->hops < U8_MAX;
 		if (path->records < TLM_HOPS_MAX)
 			path->record[path->records++] = r;
 	}
-	path->full = nint_tlm_lacks_room(s, bytes) || path->hops > TLM_HOPS_MAX;
+	path->full = ntlm_lacks_room(s, bytes) || path->hops > TLM_HOPS_MAX;
 	path->path_id = (hash ^ hash >> 12 ^ hash >> 24) & 0xfff;
-	nint_tlm_reverse(path);
+	ntlm_reverse(path);
 	return at == s->bytes;
 }
 
-void nint_tlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 *packet)
+void ntlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 *packet)
 {
 	*s = (struct tlm_stack) {
 		.format = TLM_IFA,
@@ -330,7 +330,7 @@ void nint_tlm_stack_ifa(struct tlm_stack *s, const struct ifa_view *v, const u8 
 	};
 }
 
-void nint_tlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u8 *hdr)
+void ntlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u8 *hdr)
 {
 	u32 i;
 
@@ -348,7 +348,7 @@ void nint_tlm_stack_ioam(struct tlm_stack *s, const struct ioam_view *v, const u
 		s->element_at[i] = hop_ioam_field_offset(v->trace, i);
 }
 
-void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 *shim)
+void ntlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 *shim)
 {
 	u32 i;
 
@@ -366,7 +366,7 @@ void nint_tlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const
 }
 
 /* Number of bits of an element; 0 if the layout's type does not have it. */
-static u32 nint_tlm_element_bits(const struct int_layout *l, u32 element)
+static u32 ntlm_element_bits(const struct int_layout *l, u32 element)
 {
 	switch (l->format) {
 	case TLM_IFA:
@@ -383,7 +383,7 @@ static u32 nint_tlm_element_bits(const struct int_layout *l, u32 element)
 	return 0;
 }
 
-static enum tlm_fault nint_tlm_check_key(const struct int_layout *l)
+static enum tlm_fault ntlm_check_key(const struct int_layout *l)
 {
 	const u32 space_max = l->format == TLM_IFA ? IFA_GNS_MAX : U16_MAX;
 	const u32 known = l->format == TLM_IOAM ? IOAM_KNOWN_BITS : INTMD_KNOWN_BITS;
@@ -397,12 +397,12 @@ static enum tlm_fault nint_tlm_check_key(const struct int_layout *l)
 	if (l->device & ~l->device_mask)
 		return TLM_INVALID_DEVICE;
 	/* The first word is a node ID only if the type says so: bit 0 in both formats. */
-	if (l->device_mask && l->format != TLM_IFA && !nint_tlm_element_bits(l, 0))
+	if (l->device_mask && l->format != TLM_IFA && !ntlm_element_bits(l, 0))
 		return TLM_INVALID_DEVICE;
 	return (l->format == TLM_IFA) == !l->node_words ? TLM_INVALID_WORDS : TLM_OK;
 }
 
-static enum tlm_fault nint_tlm_check_field(const struct int_layout *l, enum tlm_field_id id)
+static enum tlm_fault ntlm_check_field(const struct int_layout *l, enum tlm_field_id id)
 {
 	const struct int_layout_field *f = &l->field[id];
 
@@ -412,7 +412,7 @@ static enum tlm_fault nint_tlm_check_field(const struct int_layout *l, enum tlm_
 	    (id == TLM_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
 	    (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE && f->width > TLM_SPEED_CODE_WIDTH))
 		return TLM_INVALID_WIDTH;
-	if ((u32)f->bit + f->width > nint_tlm_element_bits(l, f->element))
+	if ((u32)f->bit + f->width > ntlm_element_bits(l, f->element))
 		return TLM_INVALID_FIELD;
 	if (!f->mul || f->shift > TLM_SHIFT_MAX ||
 	    f->width + ilog2(f->mul) + 1 > TLM_VALUE_BITS + f->shift)
@@ -427,7 +427,7 @@ static enum tlm_fault nint_tlm_check_field(const struct int_layout *l, enum tlm_
 	return TLM_OK;
 }
 
-static enum tlm_fault nint_tlm_check_values(const struct int_layout *l)
+static enum tlm_fault ntlm_check_values(const struct int_layout *l)
 {
 	u32 i;
 
@@ -447,19 +447,19 @@ static enum tlm_fault nint_tlm_check_values(const struct int_layout *l)
 	return TLM_OK;
 }
 
-enum tlm_fault nint_tlm_check(const struct int_layout *l, enum tlm_field_id *field)
+enum tlm_fault ntlm_check(const struct int_layout *l, enum tlm_field_id *field)
 {
-	enum tlm_fault fault = nint_tlm_check_key(l);
+	enum tlm_fault fault = ntlm_check_key(l);
 	u32 i;
 
 	for (i = 0; !fault && i < TLM_FIELDS; i++) {
-		fault = nint_tlm_check_field(l, i);
+		fault = ntlm_check_field(l, i);
 		*field = i;
 	}
-	return fault ? fault : nint_tlm_check_values(l);
+	return fault ? fault : ntlm_check_values(l);
 }
 
-enum tlm_fault nint_tlm_check_ports(const struct int_layout_port *port, u32 ports)
+enum tlm_fault ntlm_check_ports(const struct int_layout_port *port, u32 ports)
 {
 	u32 i;
 
@@ -473,7 +473,7 @@ enum tlm_fault nint_tlm_check_ports(const struct int_layout_port *port, u32 port
 	return TLM_OK;
 }
 
-const struct int_layout nint_builtin_layouts[TLM_BUILTINS] = {
+const struct int_layout ntlm_builtin_layouts[TLM_BUILTINS] = {
 	[TLM_TRIDENT3] = {
 		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1,
 		.flags = INT_LAYOUT_F_CODE | INT_LAYOUT_F_EGRESS_TIME,

@@ -15,45 +15,29 @@
  * - An answer without a usable hop has the form of records with no record, since the sender takes
  *   that for an answer that it cannot use, and falls back to Reno.
  */
-#ifndef HOPCC_NET_INT_INT_TLM_H
-#define HOPCC_NET_INT_INT_TLM_H
+#ifndef HOPCC_NET_TLM_INT_TLM_H
+#define HOPCC_NET_TLM_INT_TLM_H
+
+#include <hopcc/flow/int_vendor.h>
 
 #include "int_load.h"
 
-#include "int_receiver.h"
-
 /* Metadata of a hop, bytes: IOAM_HPCC_BITS, INTMD_HPCC_BITS; IFA in all public examples. */
-#define NINT_IOAM_NODE_BYTES	20U
-#define NINT_INTMD_NODE_BYTES	24U
-#define NINT_IFA_NODE_BYTES	32U
+#define NTLM_IOAM_NODE_BYTES	20U
+#define NTLM_INTMD_NODE_BYTES	24U
+#define NTLM_IFA_NODE_BYTES	32U
 
 /*
  * A sender that has asked with too little room makes room for one hop more each round trip. After
  * so many answers without it cannot, and a hop that is not seen may be the bottleneck.
  */
-#define NINT_TLM_FULL_MAX	64U
+#define NTLM_FULL_MAX	64U
 
 /* IFA's headers without metadata. */
-#define NINT_IFA_BYTES		(IFA_HDR_BYTES + IFA_MD_BYTES)
+#define NTLM_IFA_BYTES		(IFA_HDR_BYTES + IFA_MD_BYTES)
 
 /**
- * enum nint_format - net.hopcc.int_format: formats of telemetry that a sender requests
- * @NINT_FORMAT_HOPCC: records of our own hops only
- * @NINT_FORMAT_IFA: also IFA 2.0
- * @NINT_FORMAT_IOAM: also IOAM, in IPv6
- * @NINT_FORMAT_INTMD: also INT-MD 2.1
- * @NINT_FORMATS: number of values
- */
-enum nint_format {
-	NINT_FORMAT_HOPCC,
-	NINT_FORMAT_IFA,
-	NINT_FORMAT_IOAM,
-	NINT_FORMAT_INTMD,
-	NINT_FORMATS,
-};
-
-/**
- * struct nint_tlm - state of the law for a flow; all zero at the start
+ * struct ntlm_state - state of the law for a flow; all zero at the start
  * @v: state of the hops
  * @path: records of the latest probe
  * @u: U, as filtered, in 2^-HPCC_U_SHIFT; 0: no measurement yet
@@ -64,7 +48,7 @@ enum nint_format {
  * @elsewhere: the latest records were those of other hops than the ones before
  * @none: the latest records gave no measurement
  */
-struct nint_tlm {
+struct ntlm_state {
 	struct tlm_vars v;
 	struct tlm_path path;
 	u32 u;
@@ -77,33 +61,33 @@ struct nint_tlm {
 };
 
 /**
- * enum nint_tlm_news - result of a probe
- * @NINT_TLM_USED: the hops were measured, or stored for the next measurement
- * @NINT_TLM_NO_LAYOUT: no hop can be used, and one had no layout or no known speed
- * @NINT_TLM_USELESS: no hop can be used, since their values were implausible or stood still
- * @NINT_TLM_CONTRADICTED: the RTT contradicts the reported queues, for good
- * @NINT_TLM_NO_ROOM: the path has more hops than the format has room for
- * @NINT_TLM_PATHS: packets take another path each time
+ * enum ntlm_news - result of a probe
+ * @NTLM_USED: the hops were measured, or stored for the next measurement
+ * @NTLM_NO_LAYOUT: no hop can be used, and one had no layout or no known speed
+ * @NTLM_USELESS: no hop can be used, since their values were implausible or stood still
+ * @NTLM_CONTRADICTED: the RTT contradicts the reported queues, for good
+ * @NTLM_NO_ROOM: the path has more hops than the format has room for
+ * @NTLM_PATHS: packets take another path each time
  */
-enum nint_tlm_news {
-	NINT_TLM_USED,
-	NINT_TLM_NO_LAYOUT,
-	NINT_TLM_USELESS,
-	NINT_TLM_CONTRADICTED,
-	NINT_TLM_NO_ROOM,
-	NINT_TLM_PATHS,
+enum ntlm_news {
+	NTLM_USED,
+	NTLM_NO_LAYOUT,
+	NTLM_USELESS,
+	NTLM_CONTRADICTED,
+	NTLM_NO_ROOM,
+	NTLM_PATHS,
 };
 
 /**
- * nint_ioam_data_bytes() - room for the data of hops in a probe
+ * ntlm_ioam_data_bytes() - room for the data of hops in a probe
  * @slots: number of hops
  *
  * Return: bytes, a multiple of 8, up to IOAM_DATA_MAX_BYTES.
  */
-u32 nint_ioam_data_bytes(u32 slots);
+u32 ntlm_ioam_data_bytes(u32 slots);
 
 /**
- * nint_tlm_use_table() - note the table that the next records are read by
+ * ntlm_use_table() - note the table that the next records are read by
  * @t: the flow
  * @generation: number of the table, not 0
  * @trust_idle: the administrator confirms that an empty queue is reported truly
@@ -111,35 +95,35 @@ u32 nint_ioam_data_bytes(u32 slots);
  * A counter or a queue in other units must not be compared with one that was read by an earlier
  * table: the hops are measured anew.
  */
-void nint_tlm_use_table(struct nint_tlm *t, u32 generation, bool trust_idle);
+void ntlm_use_table(struct ntlm_state *t, u32 generation, bool trust_idle);
 
 /**
- * nint_tlm_reply() - write the answer to a probe
+ * ntlm_reply() - write the answer to a probe
  * @t: the flow
- * @r: the flow
+ * @p: parameters of the algorithm, which the sender has sent
+ * @v: its state, for hops of our own
  * @h: header of the probe, validated
  * @now_ns: local clock
  * @is_new: the hops of other vendors were measured; false for a probe without telemetry of theirs
  *	between data that had some
  * @reply: result
  */
-void nint_tlm_reply(const struct nint_tlm *t, struct nint_receiver *r,
-		    const struct int_hdr *h, u64 now_ns, bool is_new,
-		    struct nint_reply *reply);
+void ntlm_reply(const struct ntlm_state *t, const struct hpcc_params *p, struct hpcc_vars *v,
+		const struct int_hdr *h, u64 now_ns, bool is_new, struct nint_reply *reply);
 
 /**
- * nint_tlm_update() - process telemetry of other vendors in a probe
+ * ntlm_update() - process telemetry of other vendors in a probe
  * @t: the flow; @t->path has the records
- * @r: the flow; nint_receiver_ask() has processed the probe's request
+ * @p: parameters of the algorithm, which the sender has sent
+ * @v: its state, for hops of our own
  * @h: header of the probe, validated
  * @s: local clock, the flow's rate and RTT
  * @reply: result
  *
  * Return: what became of the telemetry.
  */
-enum nint_tlm_news nint_tlm_update(struct nint_tlm *t, struct nint_receiver *r,
-				   const struct int_hdr *h,
-				   const struct tlm_sample *s,
-				   struct nint_reply *reply);
+enum ntlm_news ntlm_update(struct ntlm_state *t, const struct hpcc_params *p, struct hpcc_vars *v,
+			   const struct int_hdr *h, const struct tlm_sample *s,
+			   struct nint_reply *reply);
 
-#endif /* HOPCC_NET_INT_INT_TLM_H */
+#endif /* HOPCC_NET_TLM_INT_TLM_H */

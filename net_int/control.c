@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control packets: probes and their answers, which are TCP segments with old sequence numbers and
- * their own DSCP. They are removed in front of conntrack and TCP; TCP would answer them with
- * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be a user's
- * data.
+ * Control packets: probes and their answers, which are TCP segments with old sequence numbers and a
+ * mark in TCP's options. They are removed in front of conntrack and TCP; TCP would answer them with
+ * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be another
+ * experiment's.
  */
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
@@ -98,13 +98,14 @@ static unsigned int nint_read_wrapped(struct sk_buff *skb, const struct tcphdr *
 }
 
 /*
- * A probe of 2 kB at most is read as a whole. Return: true if the packet, whose message would be at
- * @offset_bytes, may be one, and is linear.
+ * A probe of 2 kB at most is read as a whole. Return: true if the packet, whose TCP header of
+ * @tcp_bytes is at @tcp_at, may be one, and is linear.
  */
-static bool nint_may_be_probe(const struct nint_net *in, struct sk_buff *skb,
-			      unsigned int offset_bytes)
+static bool nint_may_be_probe(const struct nint_net *in, struct sk_buff *skb, unsigned int tcp_at,
+			      unsigned int tcp_bytes)
 {
-	if (skb->len > NINT_PROBE_MAX_BYTES || !nint_control_has_magic(skb, offset_bytes))
+	if (skb->len > NINT_PROBE_MAX_BYTES ||
+	    nint_control_type(skb, tcp_at, tcp_at + tcp_bytes) != INT_TYPE_PROBE)
 		return false;
 	if (pskb_may_pull(skb, skb->len))
 		return true;
@@ -112,7 +113,7 @@ static bool nint_may_be_probe(const struct nint_net *in, struct sk_buff *skb,
 	return false;
 }
 
-/* Processes a message of the type that its DSCP indicates. Return: true if it was consumed. */
+/* Processes a message of the type that its mark indicates. Return: true if it was consumed. */
 static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 			      unsigned int offset_bytes, enum int_type type)
 {
@@ -157,7 +158,7 @@ static bool nint_take_intmd(struct nint_net *in, struct sk_buff *skb,
 	struct hop_flow *flow;
 	unsigned int why;
 
-	if (!nint_may_be_probe(in, skb, shim_at + v->shim_bytes))
+	if (!nint_may_be_probe(in, skb, place->offset_bytes, shim_at - place->offset_bytes))
 		return false;
 	th = (const struct tcphdr *)(skb->data + place->offset_bytes);
 	why = nint_read_wrapped(skb, th, shim_at + v->shim_bytes, &ctl, &flow);
@@ -184,7 +185,7 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 				       unsigned int payload_at, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
-	const u8 dscp = nint_dscp(skb);
+	unsigned int type;
 
 	if (th->rst)
 		return NF_ACCEPT;
@@ -193,15 +194,14 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 		nint_option_input(in, skb, tcp_at);
 		return NF_ACCEPT;
 	}
-	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
-	    !nint_control_has_magic(skb, payload_at)) {
+	type = nint_control_type(skb, tcp_at, payload_at);
+	if (!type) {
 		nint_read_ioam_data(in, skb, tcp_at, payload_at);
 		return NF_ACCEPT;
 	}
 	if (!hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	if (!nint_take_control(in, skb, th, payload_at,
-			       dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+	if (!nint_take_control(in, skb, th, payload_at, type))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
@@ -239,11 +239,23 @@ static unsigned int nint_input_intmd(struct nint_net *in, struct sk_buff *skb,
 	return nint_input_segment(in, skb, place->offset_bytes, shim_at, state);
 }
 
+/*
+ * Return: true if the payload is a message. INT-MD in front of it contradicts the length that its
+ * header has.
+ */
+static bool nint_is_message(const struct sk_buff *skb, unsigned int tcp_at, unsigned int payload_at)
+{
+	const unsigned int type = nint_control_type(skb, tcp_at, payload_at);
+	struct nint_control ctl;
+
+	return type && nint_control_read(skb, payload_at, type, &ctl) == INT_OK;
+}
+
 /* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
-	const bool marked = nint_dscp(skb) == nint_dscp_probe;
+	const bool marked = nint_dscp(skb) == nint_dscp_intmd;
 	unsigned int payload_at = place->offset_bytes + sizeof(struct tcphdr);
 
 	if (!pskb_may_pull(skb, payload_at))
@@ -253,7 +265,7 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 	if (payload_at < place->offset_bytes + sizeof(struct tcphdr) || payload_at > skb->len)
 		return NF_ACCEPT;
 	if (marked && payload_at < skb->len && nint_reads(in, TLM_INT_MD) &&
-	    !nint_control_has_magic(skb, payload_at))
+	    !nint_is_message(skb, place->offset_bytes, payload_at))
 		return nint_input_intmd(in, skb, place, payload_at, state);
 	return nint_input_segment(in, skb, place->offset_bytes, payload_at, state);
 }
@@ -271,7 +283,7 @@ static bool nint_take_ifa(struct nint_net *in, struct sk_buff *skb, unsigned int
 	struct hop_flow *flow;
 
 	if (!hop_flow_any(dev_net(skb->dev)) || v->next != IFA_NEXT_TCP ||
-	    nint_dscp(skb) != nint_dscp_probe || !nint_may_be_probe(in, skb, payload_at) ||
+	    !nint_may_be_probe(in, skb, tcp_at, v->l4_bytes) ||
 	    nint_read_wrapped(skb, (const struct tcphdr *)(skb->data + tcp_at), payload_at, &ctl,
 			      &flow) != INT_COUNTS)
 		return false;

@@ -26,7 +26,7 @@ int nint_hook(void *state)
 	mutex_lock(&lock);
 	request.options = in->on;
 	request.segments = in->on;
-	request.dscp = nint_dscp_probe;
+	request.dscp = nint_dscp_intmd;
 	rcu_read_lock();
 	if (in->on && nint_reads(in, TLM_IFA))
 		request.other = IFA_PROTOCOL;

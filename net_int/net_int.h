@@ -393,8 +393,7 @@ struct nint_arrival {
 
 extern unsigned int int_net_id;
 extern u8 nint_protocol;
-extern u8 nint_dscp_probe;
-extern u8 nint_dscp_response;
+extern u8 nint_dscp_intmd;
 extern const struct hop_carrier_kind nint_carrier_kind;
 extern const struct hop_flow_kind nint_flow_kind;
 

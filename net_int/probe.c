@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
- * must use the same path and queue. It is sent directly in front of that packet, from this hook on,
+ * must use the same path and queue: it has that packet's DSCP. It is sent directly in front of that packet, from this hook on,
  * so it does not come back here.
  */
 #include <net/dst.h>
@@ -25,7 +25,6 @@ static void nint_write_v4(struct sk_buff *probe)
 {
 	struct iphdr *iph = ip_hdr(probe);
 
-	iph->tos = nint_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
 	iph->tot_len = htons(probe->len);
 	/* A packet that is not fragmented needs no identifier (RFC 6864). */
 	iph->id = 0;
@@ -38,7 +37,6 @@ static void nint_write_v6(struct sk_buff *probe)
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6hdr *ip6h = ipv6_hdr(probe);
 
-	ipv6_change_dsfield(ip6h, INET_ECN_MASK, nint_dscp_probe << 2);
 	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
 #endif
 }
@@ -59,6 +57,7 @@ static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 			     const struct hop_segment *seg,
 			     struct sock *sk, enum nint_format format, unsigned int slots)
 {
+	probe->protocol = skb->protocol;
 	nint_wrap_tcp(probe, skb, format, slots);
 	nint_write_csum(probe, skb, sk);
 	nint_wrap(probe, skb, seg, format, slots);
@@ -66,7 +65,6 @@ static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 		nint_write_v4(probe);
 	else
 		nint_write_v6(probe);
-	probe->protocol = skb->protocol;
 	probe->dev = skb->dev;
 	probe->priority = skb->priority;
 	probe->mark = skb->mark;
@@ -86,7 +84,6 @@ static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow
 	WRITE_ONCE(f->acks_now, small);
 	int_write(&ctl->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
 	ctl->msg = (struct int_msg) {
-		.magic = htonl(INT_MSG_MAGIC),
 		.cookie = cpu_to_be64(f->peer_cookie),
 		.t_ns = htonl(ask->t_ns),
 		.wnd = htonl(wnd_bytes),
@@ -142,7 +139,7 @@ static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *s
 	unsigned int growth_bytes;
 
 	bytes += nint_wrap_bytes(format, slots, &growth_bytes);
-	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes + growth_bytes <=
+	return seg->place.offset_bytes + INT_TCP_BYTES + bytes + growth_bytes <=
 	       dst_mtu(skb_dst(skb));
 }
 
@@ -179,7 +176,7 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 		goto out;
 	/*
 	 * The probe is in front of SND.UNA. The first one of a connection, whose window may be
-	 * queued for many T, is in front of its SYN: the peer identifies it by its magic, and has
+	 * queued for many T, is in front of its SYN: the peer identifies it by its mark, and has
 	 * negotiated it.
 	 */
 	bytes = nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);

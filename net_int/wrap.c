@@ -83,7 +83,7 @@ static void nint_wrap_push(struct sk_buff *probe, const void *from, unsigned int
 /* IFA: both headers, with the TCP header in between. */
 static void nint_push_ifa(struct sk_buff *probe, unsigned int space, unsigned int slots)
 {
-	const unsigned int tcp_bytes = sizeof(struct tcphdr);
+	const unsigned int tcp_bytes = INT_TCP_BYTES;
 	u8 *packet = skb_push(probe, NINT_IFA_BYTES);
 
 	memmove(packet + IFA_HDR_BYTES, packet + NINT_IFA_BYTES, tcp_bytes);
@@ -110,7 +110,7 @@ unsigned int nint_wrap_tcp_bytes(enum nint_format format, unsigned int slots)
 void nint_wrap_tcp(struct sk_buff *probe, const struct sk_buff *skb, enum nint_format format,
 		   unsigned int slots)
 {
-	const unsigned int tcp_bytes = sizeof(struct tcphdr);
+	const unsigned int tcp_bytes = INT_TCP_BYTES;
 	u8 *packet;
 
 	if (format != NINT_FORMAT_INTMD)
@@ -160,4 +160,7 @@ void nint_wrap(struct sk_buff *probe, const struct sk_buff *skb, const struct ho
 	skb_reset_network_header(probe);
 	if (format == NINT_FORMAT_IFA)
 		skb_network_header(probe)[seg->place.name_bytes] = IFA_PROTOCOL;
+	/* Switches know INT-MD by its DSCP; all other probes have that of the data. */
+	if (format == NINT_FORMAT_INTMD)
+		nint_set_dscp(probe, nint_dscp_intmd);
 }

@@ -56,6 +56,7 @@ struct sint_config {
  * @foreign: the option formats and what belongs to it
  * @formats_only: write no records of our own
  * @rate_bytes_ps: rate of the port or class
+ * @full_bytes_ps: rate at which txBytes of a port or class that is full grows, not scaled
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
@@ -68,6 +69,7 @@ struct sint_params {
 	bool formats_only;
 	struct sint_foreign_params foreign;
 	u64 rate_bytes_ps;
+	u64 full_bytes_ps;
 	u32 overhead_bytes;
 	bool sojourn;
 	bool timed;
@@ -84,6 +86,7 @@ struct sint_params {
  * @sent: counts bytes sent here and by the port's other queues or classes
  * @is_of_queue: the port is shared by transmit queues; changed under the tree lock
  * @ring: the ring below, if the device has one
+ * @class: with a guaranteed rate, what the class may send
  * @util: utilisation of the port, for INT-MD
  * @stats: counters for tc
  * @speed: notifies changes of the device's speed; protected by RTNL
@@ -96,6 +99,7 @@ struct sint_sched_data {
 	struct hop_port_queue sent;
 	bool is_of_queue;
 	struct hop_ring ring;
+	struct sint_class class;
 	struct sint_util util;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
@@ -127,8 +131,8 @@ static u64 sint_backlog_bytes(const struct Qdisc *sch, const struct sint_params 
 }
 
 /*
- * Return: with the option sojourn, the bytes that the port can send in the time that the packet
- * waited
+ * Return: with the option sojourn, the bytes that a port of the reported speed can send in the time
+ * that the packet waited
  */
 static u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
 			     u64 now_ns)
@@ -234,7 +238,14 @@ static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 		moment->tx_bytes -= ring_bytes;
 		moment->queue_bytes += ring_bytes;
 	}
-	if (q->sent.port) {
+	if (q->sent.port && q->params.hop.least_q40) {
+		moment->tx_bytes = sint_class_count(&q->class, &q->params.hop, moment->now_ns,
+						    moment->tx_bytes,
+						    sint_others_bytes(q, moment->now_ns));
+		if (!q->params.sojourn)
+			moment->queue_bytes = sint_hop_scaled(moment->queue_bytes,
+							      q->class.scale_q32);
+	} else if (q->sent.port) {
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
@@ -409,7 +420,7 @@ static void sint_observe(struct sint_sched_data *q, const struct sk_buff *skb,
 	};
 	if (format == TC_INT_FORMAT_INTMD)
 		n->util_ppm = sint_util_ppm(&q->util, n->now_ns, moment->tx_bytes,
-					    q->params.rate_bytes_ps);
+					    q->params.full_bytes_ps);
 	sint_scale(q, moment);
 	n->scaled_queue_bytes = moment->queue_bytes;
 	n->scaled_tx_bytes = moment->tx_bytes;
@@ -559,11 +570,20 @@ static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
 	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
 }
 
+/* Return: true for a class of a port with others, of which it knows what it is guaranteed */
+static bool sint_is_guaranteed(const struct sint_config *c, u64 rate_bytes_ps)
+{
+	return c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps;
+}
+
 static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
 	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
-	p->hop.pace_q40 = sint_hop_pace_q40(rate_bytes_ps);
+	p->hop.pace_q40 = sint_hop_pace_q40(c->speed_bytes_ps ?: rate_bytes_ps);
+	p->hop.least_q40 = sint_is_guaranteed(c, rate_bytes_ps) ?
+		sint_class_least_q40(rate_bytes_ps) : 0;
+	p->full_bytes_ps = p->hop.least_q40 ? c->speed_bytes_ps : rate_bytes_ps;
 	p->hop.scale_q32 = sint_must_scale(c, rate_bytes_ps) ?
 		sint_hop_scale_q32(p->hop.code, rate_bytes_ps) : 0;
 }

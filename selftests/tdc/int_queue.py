@@ -637,14 +637,27 @@ def sojourn_below(classes):
         wire, *classes, int_of(1, "sojourn"), int_of(2, "sojourn")))
 
 
-def sojourn_at_the_class_rate(wire):
-    """The record says the port's speed; the queue is what the class sends in that time."""
+def sojourn_of_a_class(wire):
+    """The record says the port's speed, so the queue is what the port sends in that time, at any rate of the class."""
     entries = two_classes(wire, *DRR, *(
-        f"qdisc add dev va parent 2:{n} handle {n}0: int rate {rate} speed 100mbit sojourn"
+        f"qdisc add dev va parent 2:{n} handle {n}0: int rate {rate} speed 10mbit sojourn"
         for n, rate in ((1, "2mbit"), (2, "6mbit"))))
-    for n, speed, waited_ns, _, qlen in entries:
-        expect(speed, 2, "speed")
-        expect(qlen, waited_ns * {1: 250, 2: 750}[n] // 10**6, "queue")
+    expect({speed for _, speed, *_ in entries}, {SPEED_10M}, "speed")
+    filled_at_once(entries)
+
+
+def classes_have_a_guarantee(wire):
+    """Bytes of the class itself, in the measure of its guarantee until it is known what the others leave."""
+    entries = two_classes(wire, *DRR, *(
+        f"qdisc add dev va parent 2:{n} handle {n}0: int rate {rate} speed 10mbit share sojourn port_id 1"
+        for n, rate in ((1, "5mbit"), (2, "2mbit"))))
+    expect({speed for _, speed, *_ in entries}, {SPEED_10M}, "speed")
+    filled_at_once(entries)
+    # 10 Mbit/s over the guarantee and 1/32 of it; the first frame has sent nothing before.
+    for n, scaled in ((1, 1939), (2, 4848)):
+        tx = tx_of(entries, n)
+        expect((tx[0], {after - before for before, after in zip(tx, tx[1:])} - {scaled, scaled + 1}), (0, set()),
+               f"txBytes {n}")
 
 
 def tx_of(entries, number):
@@ -705,7 +718,7 @@ def main():
     for check in (units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
                   around_another, around_another_of_its_kind, change_in_the_stream,
                   refused_change_leaves_all, other_code_points, down_and_up, speed_of_the_device,
-                  sojourn_at_the_class_rate, classes_share_a_port, classes_that_do_not_share,
+                  sojourn_of_a_class, classes_have_a_guarantee, classes_share_a_port, classes_that_do_not_share,
                   flooded_clones_differ, trace_tells):
         checks.append((check.__name__.replace("_", " "), check, ()))
     checks += [(f"formats: {check.__name__.replace('_', ' ')}", check, ()) for check in int_foreign.CHECKS]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
- * must use the same path and queue: it has that packet's DSCP. It is sent directly in front of that packet, from this hook on,
- * so it does not come back here.
+ * must use the same path and queue: it has that packet's DSCP. It is sent directly in front of that
+ * packet, from this hook on, so it does not come back here.
  */
 #include <net/dst.h>
 #include <net/tcp.h>

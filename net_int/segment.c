@@ -8,8 +8,9 @@
 
 /*
  * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
- * without flags, and with the mark as its only option. Its sequence number is in front of @una. @terms: only for a probe,
- * otherwise NULL. @headroom_bytes: room for headers beside the usual ones.
+ * without flags, and with the mark as its only option. Its sequence number is in front of @una.
+ * @terms: only for a probe, otherwise NULL. @headroom_bytes: room for headers beside the usual
+ * ones.
  */
 struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
 				   const struct int_hdr *h, const struct int_terms *terms,

@@ -13,9 +13,9 @@
  * packet. qlen is the queue that this packet leaves behind, or (9.3) the time that it spent in the
  * queue times B.
  *
- * Below a scheduler (9.3) the port's load says nothing about a class: other classes may fill it, and
- * the class still gets the rate that it is guaranteed. What a class may send is this rate, or what
- * the others leave, if that is more; its own bytes are counted in the measure of that.
+ * Below a scheduler (9.3) the port's load says nothing about a class: other classes may fill it,
+ * and the class still gets the rate that it is guaranteed. What a class may send is this rate, or
+ * what the others leave, if that is more; its own bytes are counted in the measure of that.
  *
  * Deviations:
  * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
@@ -131,8 +131,8 @@ static inline u64 sint_class_least_q40(u64 rate_bytes_ps)
 }
 
 /*
- * Return: speed of a port over what a class may send: the rate that it is guaranteed, or what others
- * have left in @spent_ns, if that is more. @spent_ns: above 0. 2^30 ns * 2^48 >> 40 = 2^38 bytes
+ * Return: speed of a port over what a class may send: the rate that it is guaranteed, or what
+ * others have left in @spent_ns, if that is more. 2^30 ns * 2^48 >> 40 = 2^38 bytes
  */
 u64 sint_class_scale_q32(const struct sint_hop_params *p, u64 spent_ns, u64 others_bytes);
 

@@ -440,7 +440,8 @@ static void class_test(struct kunit *test)
 		const u64 others = class_cases[i].others_bytes, want = class_cases[i].want_bytes;
 		struct sint_class c = {};
 
-		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, begin_ns, 0, 7), 0, "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, begin_ns, 0, 7), 0,
+				    "case %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, next_ns, 1000, 7 + others), want,
 				    "case %d", i);
 		/* The next measurement is not complete. */

@@ -127,9 +127,9 @@ def beside(kind, weights, other):
     part = classes(kind, weights)
     (share, rest), flows = talk(other)
     rtt_us = max(flow.rtt_us for flow in flows)
-    least, of_what = (LEAST * part, "this") if other else (LEAST_ALONE, "the port")
-    tap.claim(f"{kind}, {part:.2f} of the port guaranteed, beside {other or 'nothing'}: hpccpp has {LEAST if other else LEAST_ALONE} "
-              f"of {of_what}, and a short queue", share >= least and rtt_us < MOST_RTT_US and
+    least, words = (LEAST * part, f"{LEAST} of this") if other else (LEAST_ALONE, f"{LEAST_ALONE} of the port")
+    tap.claim(f"{kind}, {part:.2f} of the port guaranteed, beside {other or 'nothing'}: hpccpp has {words}, "
+              "and a short queue", share >= least and rtt_us < MOST_RTT_US and
               {flow.cc for flow in flows} == {"hpccpp"},
               f"{share:.3f} of the port, {share / part:.3f} of the guarantee; the other {rest:.3f}; RTT {rtt_us} us, "
               f"{[flow.cc for flow in flows]}")

@@ -110,7 +110,6 @@ static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl
 
 	nint_write_header(ctl, reply, arrival->hdr);
 	ctl->msg = (struct int_msg) {
-		.magic = htonl(INT_MSG_MAGIC),
 		.id = htonl(arrival->id),
 		.cookie = cpu_to_be64(READ_ONCE(f->peer_cookie)),
 		.seq = htonl(arrival->seq),
@@ -159,8 +158,18 @@ static struct dst_entry *nint_route_v4(const struct hop_flow_key *key, const str
 	return IS_ERR(rt) ? NULL : &rt->dst;
 }
 
+/* The connection's own DSCP, so that answers take the queues of its ACKs; not ECN-capable. */
+static u8 nint_answer_dsfield(const struct sock *sk, bool v4)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (!v4)
+		return READ_ONCE(inet6_sk(sk)->tclass) & ~INET_ECN_MASK;
+#endif
+	return READ_ONCE(inet_sk(sk)->tos) & ~INET_ECN_MASK;
+}
+
 static void nint_build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
-			  const struct dst_entry *dst)
+			  const struct dst_entry *dst, const struct sock *sk)
 {
 	struct iphdr *iph = skb_push(skb, sizeof(*iph));
 
@@ -169,7 +178,7 @@ static void nint_build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
 	*iph = (struct iphdr) {
 		.version = 4,
 		.ihl = sizeof(*iph) / 4,
-		.tos = nint_dscp_response << 2,
+		.tos = nint_answer_dsfield(sk, true),
 		.frag_off = htons(IP_DF),
 		.ttl = ip4_dst_hoplimit(dst),
 		.protocol = IPPROTO_TCP,
@@ -185,7 +194,7 @@ static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, st
 
 	if (!dst)
 		return false;
-	nint_build_v4(skb, key, dst);
+	nint_build_v4(skb, key, dst, sk);
 	skb_dst_set(skb, dst);
 	ip_local_out(key->net, NULL, skb);
 	return true;
@@ -212,13 +221,13 @@ static struct dst_entry *nint_route_v6(const struct hop_flow_key *key, const str
 }
 
 static void nint_build_v6(struct sk_buff *skb, const struct hop_flow_key *key,
-			  struct dst_entry *dst)
+			  struct dst_entry *dst, const struct sock *sk)
 {
 	struct ipv6hdr *ip6h = skb_push(skb, sizeof(*ip6h));
 
 	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6h, nint_dscp_response << 2, 0);
+	ip6_flow_hdr(ip6h, nint_answer_dsfield(sk, false), 0);
 	ip6h->payload_len = 0;
 	ip6h->nexthdr = IPPROTO_TCP;
 	ip6h->hop_limit = ip6_dst_hoplimit(dst);
@@ -234,7 +243,7 @@ static bool nint_answer_send_v6(struct sk_buff *skb, const struct hop_flow_key *
 
 	if (!dst)
 		return false;
-	nint_build_v6(skb, key, dst);
+	nint_build_v6(skb, key, dst, sk);
 	skb_dst_set(skb, dst);
 	ip6_local_out(key->net, NULL, skb);
 	return true;
@@ -275,6 +284,7 @@ static enum nint_count nint_send_by(const struct hop_flow_key *key, struct sock 
 	if (!skb)
 		return INT_COUNT_NO_MEMORY;
 	skb->mark = READ_ONCE(sk->sk_mark);
+	skb->priority = READ_ONCE(sk->sk_priority);
 	if (ipv6_addr_v4mapped(&key->peer))
 		sent = nint_send_v4(skb, key, sk);
 	else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control packets: probes and their answers, which are TCP segments with old sequence numbers and
- * their own DSCP. They are removed in front of conntrack and TCP; TCP would answer them with
- * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be a user's
- * data.
+ * Control packets: probes and their answers, which are TCP segments with old sequence numbers and a
+ * mark in TCP's options. They are removed in front of conntrack and TCP; TCP would answer them with
+ * duplicate ACKs. Packets without a valid cookie are left to TCP, because they may be another
+ * experiment's.
  */
 #include <linux/module.h>
 #include <hopcc/core/hop_input.h>
@@ -89,7 +89,7 @@ static void nint_take_answer(struct nint_net *in, struct hop_flow *flow,
 		nint_count(in, why);
 }
 
-/* Processes a message of the type that its DSCP indicates. Return: true if it was consumed. */
+/* Processes a message of the type that its mark indicates. Return: true if it was consumed. */
 static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
 			      unsigned int offset_bytes, enum int_type type)
 {
@@ -125,7 +125,7 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 				       unsigned int payload_at, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
-	const u8 dscp = nint_dscp(skb);
+	unsigned int type;
 
 	if (th->rst)
 		return NF_ACCEPT;
@@ -134,13 +134,12 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 		nint_option_input(in, skb, tcp_at);
 		return NF_ACCEPT;
 	}
-	if ((dscp != nint_dscp_probe && dscp != nint_dscp_response) ||
-	    !nint_control_has_magic(skb, payload_at))
+	type = nint_control_type(skb, tcp_at, payload_at);
+	if (!type)
 		return NF_ACCEPT;
 	if (!hop_input_is_local(skb, state))
 		return NF_ACCEPT;
-	if (!nint_take_control(in, skb, th, payload_at,
-			       dscp == nint_dscp_probe ? INT_TYPE_PROBE : INT_TYPE_ECHO))
+	if (!nint_take_control(in, skb, th, payload_at, type))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
@@ -164,38 +163,34 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,
 			    unsigned int payload_at)
 {
-	const u8 dscp = nint_dscp(skb);
+	const unsigned int type = nint_control_type(skb, tcp_at, payload_at);
+	struct nint_control ctl;
 
-	return (dscp == nint_dscp_probe || dscp == nint_dscp_response) &&
-	       nint_control_has_magic(skb, payload_at);
+	return type && nint_control_read(skb, payload_at, type, &ctl) == INT_OK;
 }
 EXPORT_SYMBOL_GPL(nint_vendor_is_control);
 
 bool nint_vendor_take(struct sk_buff *skb, unsigned int tcp_at, unsigned int payload_at,
-		      const void *carried, bool counts)
+		      const void *carried)
 {
+	const unsigned int hdr_bytes = __tcp_hdrlen((const struct tcphdr *)(skb->data + tcp_at));
 	struct nint_net *in = nint_net(dev_net(skb->dev));
 	struct nint_control ctl;
 	struct hop_flow *flow;
-	enum int_fault fault;
-	unsigned int why;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (skb->len > NINT_PROBE_MAX_BYTES || nint_dscp(skb) != nint_dscp_probe ||
-	    !nint_control_has_magic(skb, payload_at))
+	if (skb->len > NINT_PROBE_MAX_BYTES ||
+	    nint_control_type(skb, tcp_at, tcp_at + hdr_bytes) != INT_TYPE_PROBE)
 		return false;
 	if (!pskb_may_pull(skb, skb->len)) {
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return false;
 	}
-	fault = nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl);
-	why = fault ? INT_COUNT_BAD + fault :
-	      nint_find_asked_flow(skb, (const struct tcphdr *)(skb->data + tcp_at), &ctl, &flow);
-	if (why != INT_COUNTS) {
-		if (counts)
-			nint_count(in, why);
+	/* What is no valid probe is counted when it is back without the headers. */
+	if (nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl) != INT_OK ||
+	    nint_find_asked_flow(skb, (const struct tcphdr *)(skb->data + tcp_at), &ctl,
+				 &flow) != INT_COUNTS)
 		return false;
-	}
 	nint_take_probe(in, skb, tcp_at, flow, &ctl, carried);
 	consume_skb(skb);
 	return true;

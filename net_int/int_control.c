@@ -2,12 +2,18 @@
 /* Reads control packets; see int_control.h. */
 #include "int_control.h"
 
-bool nint_control_has_magic(const struct sk_buff *skb, unsigned int offset_bytes)
+unsigned int nint_control_type(const struct sk_buff *skb, unsigned int tcp_at,
+			       unsigned int payload_at)
 {
 	__be32 buf;
-	const __be32 *magic = skb_header_pointer(skb, offset_bytes, sizeof(buf), &buf);
+	const __be32 *mark;
 
-	return magic && *magic == htonl(INT_MSG_MAGIC);
+	if (payload_at < tcp_at + INT_TCP_BYTES)
+		return 0;
+	mark = skb_header_pointer(skb, tcp_at + sizeof(struct tcphdr), sizeof(buf), &buf);
+	if (mark && *mark == htonl(INT_MARK_PROBE))
+		return INT_TYPE_PROBE;
+	return mark && *mark == htonl(INT_MARK_ECHO) ? INT_TYPE_ECHO : 0;
 }
 
 enum int_fault nint_control_read(const struct sk_buff *skb,

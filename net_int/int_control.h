@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Control packets as they arrive: a TCP segment's payload that starts with a message, followed by
- * an INT header and, in a probe, by parameters for the receiver's algorithm. A user's data may
- * look like one, so a packet that does not pass all checks is left to TCP.
+ * Control packets as they arrive: a TCP segment with a mark, whose payload starts with a message,
+ * followed by an INT header and, in a probe, by parameters for the receiver's algorithm. Another
+ * experiment may have the same option, so a packet that does not pass all checks is left to TCP.
  */
 #ifndef HOPCC_NET_INT_INT_CONTROL_H
 #define HOPCC_NET_INT_INT_CONTROL_H
 
 #include <linux/skbuff.h>
+#include <linux/tcp.h>
 #include <hopcc/flow/int_flow.h>
 #include <hopcc/lib/hpcc.h>
 
@@ -28,19 +29,21 @@ struct nint_control {
 };
 
 /**
- * nint_control_has_magic() - check if a payload may be a message
+ * nint_control_type() - look for the mark of a control packet
  * @skb: a TCP segment
- * @offset_bytes: offset of the payload from skb->data
+ * @tcp_at: offset of its TCP header from skb->data
+ * @payload_at: offset of what follows the TCP header; at most skb->len
  *
- * Return: true if the payload starts with a message's magic number.
+ * Return: INT_TYPE_PROBE, INT_TYPE_ECHO, or 0 if TCP's first option is no mark.
  */
-bool nint_control_has_magic(const struct sk_buff *skb, unsigned int offset_bytes);
+unsigned int nint_control_type(const struct sk_buff *skb, unsigned int tcp_at,
+			       unsigned int payload_at);
 
 /**
  * nint_control_read() - read a control packet
  * @skb: a TCP segment
  * @offset_bytes: offset of the message from skb->data; at most skb->len
- * @type: the type that the packet's DSCP indicates, INT_TYPE_PROBE or INT_TYPE_ECHO
+ * @type: the type that the packet's mark indicates, INT_TYPE_PROBE or INT_TYPE_ECHO
  * @ctl: result: the parts of the packet; @ctl->terms only for a probe
  *
  * Return: INT_OK, or the reason why the packet is not a control packet.

@@ -31,21 +31,11 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-#define INT_DSCP_MAX 63
-
 unsigned int int_net_id;
 
 u8 nint_protocol = INT_PROTOCOL_DEFAULT;
 module_param_named(protocol, nint_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the header, 1 to 255 (254)");
-
-u8 nint_dscp_probe = INT_DSCP_PROBE_DEFAULT;
-module_param_named(dscp_probe, nint_dscp_probe, byte, 0444);
-MODULE_PARM_DESC(dscp_probe, "DSCP of probes, 0 to 63 (27)");
-
-u8 nint_dscp_response = INT_DSCP_RESPONSE_DEFAULT;
-module_param_named(dscp_response, nint_dscp_response, byte, 0444);
-MODULE_PARM_DESC(dscp_response, "DSCP of answers to probes, 0 to 63 (31)");
 
 static const char * const int_count_names[] = {
 	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
@@ -127,8 +117,7 @@ static int __init nint_init(void)
 	static_assert(sizeof(struct nint_opt) == INT_OPT_BYTES);
 	static_assert(INT_SHIM_MAX_BYTES <= HOP_ICMP_SHIM_MAX_BYTES);
 
-	if (!nint_protocol || nint_dscp_probe == nint_dscp_response ||
-	    max(nint_dscp_probe, nint_dscp_response) > INT_DSCP_MAX)
+	if (!nint_protocol)
 		return -EINVAL;
 	err = register_pernet_subsys(&nint_net_ops);
 	if (err)

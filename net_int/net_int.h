@@ -267,20 +267,12 @@ struct int_flow {
 
 extern unsigned int int_net_id;
 extern u8 nint_protocol;
-extern u8 nint_dscp_probe;
-extern u8 nint_dscp_response;
 extern const struct hop_carrier_kind nint_carrier_kind;
 extern const struct hop_flow_kind nint_flow_kind;
 
 static inline struct nint_net *nint_net(const struct net *net)
 {
 	return net_generic(net, int_net_id);
-}
-
-static inline u8 nint_dscp(const struct sk_buff *skb)
-{
-	return (skb->protocol == htons(ETH_P_IP) ? ipv4_get_dsfield(ip_hdr(skb)) :
-						   ipv6_get_dsfield(ipv6_hdr(skb))) >> 2;
 }
 
 static inline void nint_count_add(const struct nint_net *in, unsigned int count, unsigned int n)

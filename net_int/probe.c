@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
- * must use the same path and queue. It is sent directly in front of that packet, from this hook on,
- * so it does not come back here.
+ * must use the same path and queue: it has that packet's DSCP. It is sent directly in front of that
+ * packet, from this hook on, so it does not come back here.
  */
 #include <net/dst.h>
 #include <net/tcp.h>
@@ -25,7 +25,6 @@ static void nint_write_v4(struct sk_buff *probe)
 {
 	struct iphdr *iph = ip_hdr(probe);
 
-	iph->tos = nint_dscp_probe << 2 | (iph->tos & INET_ECN_MASK);
 	iph->tot_len = htons(probe->len);
 	/* A packet that is not fragmented needs no identifier (RFC 6864). */
 	iph->id = 0;
@@ -38,7 +37,6 @@ static void nint_write_v6(struct sk_buff *probe)
 #if IS_ENABLED(CONFIG_IPV6)
 	struct ipv6hdr *ip6h = ipv6_hdr(probe);
 
-	ipv6_change_dsfield(ip6h, INET_ECN_MASK, nint_dscp_probe << 2);
 	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
 #endif
 }
@@ -91,7 +89,6 @@ static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow
 	WRITE_ONCE(f->acks_now, small);
 	int_write(&ctl->hdr, 0, INT_TYPE_PROBE, small ? INT_FLAG_SMALL : 0, f->slots);
 	ctl->msg = (struct int_msg) {
-		.magic = htonl(INT_MSG_MAGIC),
 		.cookie = cpu_to_be64(f->peer_cookie),
 		.t_ns = htonl(ask->t_ns),
 		.wnd = htonl(wnd_bytes),
@@ -144,7 +141,7 @@ static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 tim
 static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *seg,
 			  const struct int_vendor_room *room, unsigned int bytes)
 {
-	return seg->place.offset_bytes + sizeof(struct tcphdr) + bytes + room->bytes +
+	return seg->place.offset_bytes + INT_TCP_BYTES + bytes + room->bytes +
 	       room->growth_bytes <= dst_mtu(skb_dst(skb));
 }
 
@@ -181,7 +178,7 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 		goto out;
 	/*
 	 * The probe is in front of SND.UNA. The first one of a connection, whose window may be
-	 * queued for many T, is in front of its SYN: the peer identifies it by its magic, and has
+	 * queued for many T, is in front of its SYN: the peer identifies it by its mark, and has
 	 * negotiated it.
 	 */
 	bytes = nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);

@@ -8,8 +8,9 @@
 
 /*
  * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
- * without options and flags. Its sequence number is in front of @una. @terms: only for a probe,
- * otherwise NULL. @headroom_bytes: room for headers beside the usual ones.
+ * without flags, and with the mark as its only option. Its sequence number is in front of @una.
+ * @terms: only for a probe, otherwise NULL. @headroom_bytes: room for headers beside the usual
+ * ones.
  */
 struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
 				   const struct int_hdr *h, const struct int_terms *terms,
@@ -18,6 +19,7 @@ struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const str
 	unsigned int bytes = INT_MSG_BYTES + h->words * INT_WORD_BYTES +
 			     (terms ? INT_TERMS_BYTES : 0);
 	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + headroom_bytes + bytes, GFP_ATOMIC);
+	const __be32 mark = htonl(terms ? INT_MARK_PROBE : INT_MARK_ECHO);
 	struct tcphdr *th;
 
 	if (!skb)
@@ -27,6 +29,7 @@ struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const str
 	skb_put_data(skb, h, h->words * INT_WORD_BYTES);
 	if (terms)
 		skb_put_data(skb, terms, INT_TERMS_BYTES);
+	memcpy(skb_push(skb, INT_MARK_BYTES), &mark, INT_MARK_BYTES);
 	th = skb_push(skb, sizeof(*th));
 	skb_reset_transport_header(skb);
 	*th = (struct tcphdr) {
@@ -34,7 +37,7 @@ struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const str
 		.dest = like->dest,
 		.seq = htonl(una - bytes),
 		.ack_seq = like->ack_seq,
-		.doff = sizeof(*th) / 4,
+		.doff = INT_TCP_BYTES / 4,
 		.ack = 1,
 		.window = like->window,
 	};

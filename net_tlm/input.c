@@ -36,7 +36,7 @@ static unsigned int ntlm_input_ifa(const struct net *net, struct sk_buff *skb,
 	}
 	if (c.ifa.next == IFA_NEXT_TCP &&
 	    nint_vendor_take(skb, c.at + IFA_HDR_BYTES,
-			     c.at + c.ifa.stack_offset + c.ifa.stack_bytes, &c, false))
+			     c.at + c.ifa.stack_offset + c.ifa.stack_bytes, &c))
 		return NF_STOLEN;
 	decision = ntlm_strip_ifa(net, skb, place, &c.ifa);
 	if (decision != NF_ACCEPT || skb->len == len_bytes)
@@ -67,7 +67,7 @@ static unsigned int ntlm_input_intmd(const struct net *net, struct sk_buff *skb,
 		ntlm_count(net, INT_COUNT_BAD_INTMD + fault);
 		return NF_ACCEPT;
 	}
-	if (nint_vendor_take(skb, place->offset_bytes, shim_at + c.intmd.shim_bytes, &c, true))
+	if (nint_vendor_take(skb, place->offset_bytes, shim_at + c.intmd.shim_bytes, &c))
 		return NF_STOLEN;
 	return ntlm_strip_intmd(net, skb, place, &c.intmd);
 }

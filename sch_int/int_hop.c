@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters of a port, computed when its rate is set; see int_hop.h. */
+/* Parameters of a port, and the share of a class; see int_hop.h. */
 #include "int_hop.h"
 
 u32 sint_hop_code(u64 rate_bytes_ps)
@@ -31,4 +31,21 @@ u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps)
 				  rate_bytes_ps, &rest) << 32;
 	scale_q32 += div64_u64_rem(rest << 16, rate_bytes_ps, &rest) << 16;
 	return scale_q32 + div64_u64(rest << 16, rate_bytes_ps);
+}
+
+u64 sint_class_scale_q32(const struct sint_hop_params *p, u64 spent_ns, u64 others_bytes)
+{
+	u64 could_bytes, left_bytes = 0, may_bytes;
+
+	/* After a longer pause nobody knows when the others have sent. */
+	if (spent_ns > INT_CLASS_MAX_NS) {
+		spent_ns = INT_CLASS_MAX_NS;
+		others_bytes = U64_MAX;
+	}
+	could_bytes = mul_u64_u64_shr(spent_ns, p->pace_q40, INT_PACE_SHIFT);
+	if (others_bytes < could_bytes)
+		left_bytes = could_bytes - others_bytes;
+	may_bytes = max(left_bytes, mul_u64_u64_shr(spent_ns, p->least_q40, INT_PACE_SHIFT));
+	/* 2^38 bytes << 16 */
+	return max(div64_u64(could_bytes << 16, max(may_bytes, 1ULL)), 1ULL << 16) << 16;
 }

@@ -11,7 +11,11 @@
  *
  * ts is the time of departure. txBytes is the number of bytes that the port sent before this
  * packet. qlen is the queue that this packet leaves behind, or (9.3) the time that it spent in the
- * queue times the rate of its class.
+ * queue times B.
+ *
+ * Below a scheduler (9.3) the port's load says nothing about a class: other classes may fill it,
+ * and the class still gets the rate that it is guaranteed. What a class may send is this rate, or
+ * what the others leave, if that is more; its own bytes are counted in the measure of that.
  *
  * Deviations:
  * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
@@ -49,7 +53,8 @@
  * @code: speed code in the records; 0: unknown
  * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
  * @port_id: port ID, 16 bits
- * @pace_q40: rate of the port, bytes/ns in 2^-INT_PACE_SHIFT
+ * @pace_q40: speed of @code, or rate of the port if that has none, bytes/ns in 2^-INT_PACE_SHIFT
+ * @least_q40: rate that the class is guaranteed, likewise; 0: the qdisc is no class that knows it
  * @scale_q32: speed of @code over the rate of the port, in 2^-INT_SCALE_SHIFT; 0: they are equal,
  *	or the qdisc is a class of a port
  */
@@ -58,6 +63,27 @@ struct sint_hop_params {
 	u32 switch_id;
 	u32 port_id;
 	u64 pace_q40;
+	u64 least_q40;
+	u64 scale_q32;
+};
+
+/* What the other classes send is measured while the port could send this much, in 1 s at most. */
+#define INT_CLASS_BYTES		(1U << 17)
+#define INT_CLASS_MAX_NS	(1ULL << 30)
+
+/**
+ * struct sint_class - what a class of a port may send
+ * @since_ns: begin of the measurement, by the clock of struct sint_hop_moment
+ * @own_bytes: bytes that the class had sent when it was last counted
+ * @begin_bytes: bytes that the other classes had sent at @since_ns
+ * @tx_bytes: bytes that the class has sent, by sint_hop_scaled()
+ * @scale_q32: speed of the port over what the class may send, in 2^-INT_SCALE_SHIFT; 0: unknown
+ */
+struct sint_class {
+	u64 since_ns;
+	u64 own_bytes;
+	u64 begin_bytes;
+	u64 tx_bytes;
 	u64 scale_q32;
 };
 
@@ -94,7 +120,49 @@ static inline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
 	return mul_u64_u64_shr(bytes, scale_q32, INT_SCALE_SHIFT);
 }
 
-/* Return: bytes that a class sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
+/*
+ * Return: the rate that a class is guaranteed, and 1/32 more. HPCC++ leaves 5 % of what a port
+ * reports unused, to keep its queue empty. A class that other classes make wait in any case would
+ * have 95 % of its guarantee; so it has 98 %, and the scheduler still serves it at a higher rate.
+ */
+static inline u64 sint_class_least_q40(u64 rate_bytes_ps)
+{
+	return sint_hop_pace_q40(rate_bytes_ps + rate_bytes_ps / 32);
+}
+
+/*
+ * Return: speed of a port over what a class may send: the rate that it is guaranteed, or what
+ * others have left in @spent_ns, if that is more. 2^30 ns * 2^48 >> 40 = 2^38 bytes
+ */
+u64 sint_class_scale_q32(const struct sint_hop_params *p, u64 spent_ns, u64 others_bytes);
+
+/**
+ * sint_class_count() - count what a class has sent
+ * @c: the class
+ * @p: its parameters, with @least_q40
+ * @now_ns: time, by the clock of struct sint_hop_moment
+ * @own_bytes: bytes that it has sent
+ * @others_bytes: bytes that the port's other classes have sent
+ *
+ * Return: bytes that it has sent, in the measure of what it may send.
+ */
+static inline u64 sint_class_count(struct sint_class *c, const struct sint_hop_params *p,
+				   u64 now_ns, u64 own_bytes, u64 others_bytes)
+{
+	const u64 spent_ns = now_ns - c->since_ns;
+
+	if (!c->scale_q32 ||
+	    mul_u64_u64_shr(spent_ns, p->pace_q40, INT_PACE_SHIFT) >= INT_CLASS_BYTES) {
+		c->scale_q32 = sint_class_scale_q32(p, spent_ns, others_bytes - c->begin_bytes);
+		c->since_ns = now_ns;
+		c->begin_bytes = others_bytes;
+	}
+	c->tx_bytes += sint_hop_scaled(own_bytes - c->own_bytes, c->scale_q32);
+	c->own_bytes = own_bytes;
+	return c->tx_bytes;
+}
+
+/* Return: bytes that a port sends in the time that a packet waited. 2^40 ns * 2^48 >> 40 = 2^48 */
 static inline u64 sint_hop_waited_bytes(const struct sint_hop_params *p, u64 waited_ns)
 {
 	return mul_u64_u64_shr(min_t(u64, waited_ns, HOP_MARK_TIME_MASK), p->pace_q40,

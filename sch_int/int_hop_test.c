@@ -331,7 +331,8 @@ static const struct {
 	{ 132, 2, 0,	INT_BAD_TYPE },
 	{ 132, 2, 5,	INT_BAD_TYPE },
 	{ 132, 2, 255,	INT_BAD_TYPE },
-	{ 132, 2, 1,	INT_OK },
+	{ 132, 2, 1,	INT_BAD_TYPE },
+	{ 132, 2, 2,	INT_OK },
 	{ 132, 2, 4,	INT_OK },
 	{ 132, 24, 0x10, INT_BAD_SLOTS },
 	{ 132, 24, 0x30, INT_BAD_SLOTS },
@@ -411,6 +412,47 @@ static void fuzz_test(struct kunit *test)
 		KUNIT_EXPECT_GT_MSG(test, seen[i], 1000U, "fault %d", i);
 }
 
+/* A class with half of 10 Gbit/s: what the others send in 200 us, in which the port sends 250 kB */
+static const struct {
+	u64 others_bytes, want_bytes;
+} class_cases[] = {
+	{ 0,		1000 },
+	{ 50000,	1250 },
+	{ 100000,	1666 },
+	/* It is guaranteed 5.15625 Gbit/s, 1/32 more than half: 1000 bytes are 1939.4. */
+	{ 121094,	1939 },
+	{ 125000,	1939 },
+	{ 250000,	1939 },
+	{ 300000,	1939 },
+	{ U64_MAX / 2,	1939 },
+};
+
+static void class_test(struct kunit *test)
+{
+	const struct sint_hop_params p = {
+		.pace_q40 = sint_hop_pace_q40(10000 * MBIT),
+		.least_q40 = sint_class_least_q40(5000 * MBIT),
+	};
+	const u64 begin_ns = 5000000000ULL, next_ns = begin_ns + 200000;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(class_cases); i++) {
+		const u64 others = class_cases[i].others_bytes, want = class_cases[i].want_bytes;
+		struct sint_class c = {};
+
+		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, begin_ns, 0, 7), 0,
+				    "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, next_ns, 1000, 7 + others), want,
+				    "case %d", i);
+		/* The next measurement is not complete. */
+		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, next_ns + 1000, 2000, 7),
+				    2 * want, "case %d", i);
+		/* Nobody knows when in two seconds the others have sent. */
+		KUNIT_EXPECT_EQ_MSG(test, sint_class_count(&c, &p, next_ns + 2 * begin_ns, 3000, 7),
+				    2 * want + 1939, "case %d", i);
+	}
+}
+
 static struct kunit_case sint_hop_cases[] = {
 	KUNIT_CASE(speed_test),
 	KUNIT_CASE(record_test),
@@ -418,6 +460,7 @@ static struct kunit_case sint_hop_cases[] = {
 	KUNIT_CASE(scaled_record_test),
 	KUNIT_CASE(wire_test),
 	KUNIT_CASE(waited_test),
+	KUNIT_CASE(class_test),
 	KUNIT_CASE(path_test),
 	KUNIT_CASE(saturation_test),
 	KUNIT_CASE(check_test),

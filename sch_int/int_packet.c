@@ -9,56 +9,66 @@ static int sint_message_offset(const struct tcphdr *th, const struct sint_place 
 {
 	const int payload_bytes = place->offset_bytes + __tcp_hdrlen(th);
 
-	if (th->doff < sizeof(*th) / 4 || payload_bytes + (int)sizeof(__be32) > place->end_bytes)
-		return 0;
-	return payload_bytes;
+	return payload_bytes < place->end_bytes ? payload_bytes : 0;
 }
 
-/* Recognize a probe by the word at @payload_bytes, the offset from sint_message_offset(). */
-static void sint_place_probe(__be32 magic, int payload_bytes, struct sint_place *place)
+/* The message of a probe is at @payload_bytes; @place is at the TCP header. */
+static void sint_place_probe(int payload_bytes, struct sint_place *place)
 {
-	if (magic != htonl(INT_MSG_MAGIC))
-		return;
 	place->carrier = INT_CARRIER_PROBE;
 	place->transport_bytes = place->offset_bytes;
 	place->check_bytes = place->offset_bytes + offsetof(struct tcphdr, check);
 	place->offset_bytes = payload_bytes + INT_MSG_BYTES;
 }
 
-/* Recognize a probe by the message at @payload_bytes; @place is at the TCP header. */
-static void sint_find_message(const struct sk_buff *skb, int payload_bytes,
-			      struct sint_place *place)
+bool sint_is_message(const struct sk_buff *skb, int payload_bytes, int end_bytes)
 {
-	__be32 magic;
+	const int hdr_bytes = end_bytes - INT_TERMS_BYTES - payload_bytes - INT_MSG_BYTES;
+	const int options_bytes = end_bytes - INT_TERMS_BYTES - INT_WORD_BYTES;
+	const __be32 *options;
+	__be32 buf;
 
-	if (payload_bytes + (int)sizeof(magic) <= place->end_bytes &&
-	    !skb_copy_bits(skb, payload_bytes, &magic, sizeof(magic)))
-		sint_place_probe(magic, payload_bytes, place);
+	if (hdr_bytes < (int)INT_HDR_BYTES)
+		return false;
+	options = skb_header_pointer(skb, options_bytes, sizeof(buf), &buf);
+	return options && int_hdr_bytes(be32_to_cpu(*options) >> INT_SLOTS_SHIFT) == hdr_bytes;
 }
 
-/* Recognize a probe whose payload starts with INT-MD. */
-static void sint_find_behind_intmd(const struct sk_buff *skb, int payload_bytes,
-				   struct sint_place *place)
+/* Return: bytes of INT-MD at @payload_bytes in front of a probe's message; 0: none */
+static int sint_intmd_bytes(const struct sk_buff *skb, int payload_bytes, int end_bytes)
 {
 	u8 buf[INTMD_STACK_OFFSET];
-	const u8 *shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
+	const u8 *shim;
 	struct intmd_view v;
 
-	if (shim && !hop_intmd_parse(&v, shim, place->end_bytes - payload_bytes))
-		sint_find_message(skb, payload_bytes + v.shim_bytes, place);
+	if (sint_is_message(skb, payload_bytes, end_bytes))
+		return 0;
+	shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
+	if (!shim || hop_intmd_parse(&v, shim, end_bytes - payload_bytes))
+		return 0;
+	return v.shim_bytes;
+}
+
+/* Return: offset of a probe's message or of what is in front of that; 0 if it is no probe */
+static int sint_find_mark(const struct sk_buff *skb, const struct sint_place *place)
+{
+	struct sint_marked buf;
+	const struct sint_marked *m = skb_header_pointer(skb, place->offset_bytes, sizeof(buf),
+							 &buf);
+
+	if (!m || m->mark != htonl(INT_MARK_PROBE) || m->th.doff < INT_TCP_BYTES / 4)
+		return 0;
+	return sint_message_offset(&m->th, place);
 }
 
 static void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
 {
-	struct tcphdr buf;
-	const struct tcphdr *th = skb_header_pointer(skb, place->offset_bytes, sizeof(buf), &buf);
-	const int payload_bytes = th ? sint_message_offset(th, place) : 0;
+	int payload_bytes = sint_find_mark(skb, place);
 
 	if (!payload_bytes)
 		return;
-	sint_find_message(skb, payload_bytes, place);
-	if (place->carrier == INT_CARRIER_NONE)
-		sint_find_behind_intmd(skb, payload_bytes, place);
+	payload_bytes += sint_intmd_bytes(skb, payload_bytes, place->end_bytes);
+	sint_place_probe(payload_bytes, place);
 }
 
 /* Recognize a probe with IFA; @place is at the IFA header. */
@@ -76,23 +86,24 @@ static void sint_find_behind_ifa(const struct sk_buff *skb, struct sint_place *p
 	if (!packet || hop_ifa_parse(&v, packet, room_bytes) || v.next != IFA_NEXT_TCP)
 		return;
 	place->offset_bytes += IFA_HDR_BYTES;
-	sint_find_message(skb, place->offset_bytes + v.l4_bytes + v.shim_bytes, place);
+	if (sint_find_mark(skb, place))
+		sint_place_probe(place->offset_bytes + v.l4_bytes + v.shim_bytes, place);
 }
 
-void sint_find(const struct sk_buff *skb, const struct sint_marks *marks, struct sint_place *place)
+void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place)
 {
 	struct hop_pkt_inner inner;
 
 	place->carrier = INT_CARRIER_NONE;
-	if (!hop_pkt_inner(skb, marks->protocol, &inner))
+	if (!hop_pkt_inner(skb, protocol, &inner))
 		return;
 	place->offset_bytes = inner.offset_bytes;
 	place->end_bytes = min_t(int, inner.end_bytes, skb->len);
-	if (inner.protocol == marks->protocol)
+	if (inner.protocol == protocol)
 		place->carrier = INT_CARRIER_INBAND;
-	else if (inner.protocol == IPPROTO_TCP && inner.dsfield >> 2 == marks->dscp_probe)
+	else if (inner.protocol == IPPROTO_TCP)
 		sint_find_probe(skb, place);
-	else if (inner.protocol == IFA_PROTOCOL && inner.dsfield >> 2 == marks->dscp_probe)
+	else if (inner.protocol == IFA_PROTOCOL)
 		sint_find_behind_ifa(skb, place);
 }
 

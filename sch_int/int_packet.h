@@ -4,7 +4,7 @@
  * dequeue: skb->data is at the start of the frame and the qdisc's lock is held.
  *
  *	inband	IP with our protocol number: the header, then the transport header
- *	probe	IP with the DSCP of probes, TCP: struct int_msg, then the header
+ *	probe	TCP whose first option is the mark of probes: struct int_msg, then the header
  *
  * Other switches may have written into a probe in front of struct int_msg: IFA 2.0, whose protocol
  * number is then IP's, or INT-MD 2.1.
@@ -31,14 +31,16 @@ static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
 #define INT_HDR_MAX_BYTES (INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES)
 
 /**
- * struct sint_marks - values that identify INT packets; written by the owner of the struct
- * @protocol: IP protocol number of inband packets
- * @dscp_probe: DSCP of probes
+ * struct sint_marked - a TCP header with the mark of probes or another first option
+ * @th: the header without options
+ * @mark: INT_MARK_PROBE in a probe
  */
-struct sint_marks {
-	u8 protocol;
-	u8 dscp_probe;
+struct sint_marked {
+	struct tcphdr th;
+	__be32 mark;
 };
+
+static_assert(sizeof(struct sint_marked) == INT_TCP_BYTES);
 
 /**
  * enum sint_carrier - encapsulation of the INT header
@@ -68,38 +70,73 @@ struct sint_place {
 	int check_bytes;
 };
 
-/* Return: true if no INT packet uses this protocol or this DSCP */
-static inline bool sint_lacks_mark(const struct sint_marks *marks, u8 protocol, u8 dsfield)
+/*
+ * Return: true if the TCP header at @th has no mark of a probe; false if it has, or if it is not in
+ * the linear part
+ */
+static inline bool sint_lacks_mark(const struct sk_buff *skb, const void *th)
 {
-	return protocol != marks->protocol && dsfield >> 2 != marks->dscp_probe;
+	const struct sint_marked *m = th;
+
+	if (unlikely((const u8 *)(m + 1) > skb_tail_pointer(skb)))
+		return skb->len == skb_headlen(skb);
+	return likely(m->mark != htonl(INT_MARK_PROBE));
+}
+
+/**
+ * sint_lacks_tcp() - check quickly that a TCP packet is no probe
+ * @skb: the packet
+ * @ip: its IPv4 header, in the linear part, with TCP's protocol number
+ *
+ * Return: true if it is none; false if sint_find() must be called.
+ */
+static inline bool sint_lacks_tcp(const struct sk_buff *skb, const struct iphdr *ip)
+{
+	return likely(ip->ihl == sizeof(*ip) / 4) && sint_lacks_mark(skb, ip + 1);
 }
 
 /**
  * sint_lacks() - check quickly that a packet has no INT header
  * @skb: the packet
- * @marks: protocol and DSCP of INT packets
+ * @protocol: IP protocol number of inband packets
  *
  * Return: true if sint_find() would find none; false if sint_find() must be called.
  */
-static inline bool sint_lacks(const struct sk_buff *skb, const struct sint_marks *marks)
+static inline bool sint_lacks(const struct sk_buff *skb, u8 protocol)
 {
 	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
 	const struct ipv6hdr *ip6;
 
+	if (ip && ip->protocol == IPPROTO_TCP)
+		return sint_lacks_tcp(skb, ip);
 	if (ip)
-		return sint_lacks_mark(marks, ip->protocol, ip->tos);
+		return ip->protocol != protocol && ip->protocol != IFA_PROTOCOL;
 	ip6 = hop_pkt_plain_ip(skb, ETH_P_IPV6, sizeof(*ip6));
-	return ip6 && (ip6->nexthdr == IPPROTO_TCP || ip6->nexthdr == IPPROTO_UDP) &&
-	       sint_lacks_mark(marks, ip6->nexthdr, ipv6_get_dsfield(ip6));
+	if (ip6 && ip6->nexthdr == IPPROTO_TCP)
+		return sint_lacks_mark(skb, ip6 + 1);
+	return ip6 && ip6->nexthdr == IPPROTO_UDP && protocol != IPPROTO_UDP;
 }
 
 /**
  * sint_find() - find a packet's INT header
  * @skb: the packet
- * @marks: protocol and DSCP of INT packets
+ * @protocol: IP protocol number of inband packets
  * @place: result
  */
-void sint_find(const struct sk_buff *skb, const struct sint_marks *marks, struct sint_place *place);
+void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place);
+
+/**
+ * sint_is_message() - does a probe's message follow TCP directly?
+ * @skb: a packet with the mark of probes
+ * @payload_bytes: offset of TCP's payload from the start of the frame
+ * @end_bytes: offset of the end of the packet
+ *
+ * What another switch has inserted in front of the message makes the packet longer than the slots
+ * say that the probe's header has, which are at the same distance from the packet's end.
+ *
+ * Return: true if the slots are those of a message at @payload_bytes.
+ */
+bool sint_is_message(const struct sk_buff *skb, int payload_bytes, int end_bytes);
 
 /**
  * sint_read() - read and validate a header
@@ -169,7 +206,7 @@ static inline struct int_hdr *sint_near_inband(const struct sk_buff *skb,
 /**
  * sint_near_probe() - get the header of a probe in IPv4 at the most frequent position
  * @skb: the packet
- * @ip: the IPv4 header in the linear part, with the DSCP of probes
+ * @ip: the IPv4 header in the linear part
  *
  * The TCP header follows @ip.
  *
@@ -179,19 +216,20 @@ static inline struct int_hdr *sint_near_inband(const struct sk_buff *skb,
 static inline struct int_hdr *sint_near_probe(const struct sk_buff *skb,
 					      const struct iphdr *ip)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(ip + 1);
-	const u8 *end, *msg;
+	const struct sint_marked *m = (const struct sint_marked *)(ip + 1);
+	const u8 *end;
 	struct int_hdr *h;
 
-	if (!hop_pkt_is_simple(ip) || ip->protocol != IPPROTO_TCP)
+	if (!hop_pkt_is_simple(ip))
 		return NULL;
 	end = hop_pkt_linear_end(skb, ip);
-	if ((const u8 *)(th + 1) > end || th->doff < sizeof(*th) / 4)
+	if ((const u8 *)(m + 1) > end || m->mark != htonl(INT_MARK_PROBE) ||
+	    m->th.doff < sizeof(*m) / 4)
 		return NULL;
-	msg = (const u8 *)th + __tcp_hdrlen(th);
-	/* If this header is in the linear part, so is the message with the magic word before it. */
-	h = sint_near(msg + INT_MSG_BYTES, end, INT_TYPE_PROBE);
-	if (!h || ((const struct int_msg *)msg)->magic != cpu_to_be32(INT_MSG_MAGIC))
+	h = sint_near((const u8 *)&m->th + __tcp_hdrlen(&m->th) + INT_MSG_BYTES, end,
+		      INT_TYPE_PROBE);
+	/* As sint_is_message(): the slots agree with h->words. */
+	if (!h || (const u8 *)h + h->words * INT_WORD_BYTES + INT_TERMS_BYTES != end)
 		return NULL;
 	return h;
 }

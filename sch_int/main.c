@@ -52,9 +52,11 @@ struct sint_config {
 /**
  * struct sint_params - parameters derived from the options; written under the tree lock
  * @hop: parameters of the hop's entry
- * @marks: values that identify INT packets
+ * @protocol: IP protocol number of inband packets
  * @foreign: the option formats and what belongs to it
+ * @formats_only: write no records of our own
  * @rate_bytes_ps: rate of the port or class
+ * @full_bytes_ps: rate at which txBytes of a port or class that is full grows, not scaled
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
@@ -63,9 +65,11 @@ struct sint_config {
  */
 struct sint_params {
 	struct sint_hop_params hop;
-	struct sint_marks marks;
+	u8 protocol;
+	bool formats_only;
 	struct sint_foreign_params foreign;
 	u64 rate_bytes_ps;
+	u64 full_bytes_ps;
 	u32 overhead_bytes;
 	bool sojourn;
 	bool timed;
@@ -82,6 +86,7 @@ struct sint_params {
  * @sent: counts bytes sent here and by the port's other queues or classes
  * @is_of_queue: the port is shared by transmit queues; changed under the tree lock
  * @ring: the ring below, if the device has one
+ * @class: with a guaranteed rate, what the class may send
  * @util: utilisation of the port, for INT-MD
  * @stats: counters for tc
  * @speed: notifies changes of the device's speed; protected by RTNL
@@ -94,6 +99,7 @@ struct sint_sched_data {
 	struct hop_port_queue sent;
 	bool is_of_queue;
 	struct hop_ring ring;
+	struct sint_class class;
 	struct sint_util util;
 	struct tc_int_xstats stats;
 	struct hop_speed_watch speed;
@@ -125,8 +131,8 @@ static u64 sint_backlog_bytes(const struct Qdisc *sch, const struct sint_params 
 }
 
 /*
- * Return: with the option sojourn, the bytes that the port can send in the time that the packet
- * waited
+ * Return: with the option sojourn, the bytes that a port of the reported speed can send in the time
+ * that the packet waited
  */
 static u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
 			     u64 now_ns)
@@ -232,7 +238,14 @@ static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 		moment->tx_bytes -= ring_bytes;
 		moment->queue_bytes += ring_bytes;
 	}
-	if (q->sent.port) {
+	if (q->sent.port && q->params.hop.least_q40) {
+		moment->tx_bytes = sint_class_count(&q->class, &q->params.hop, moment->now_ns,
+						    moment->tx_bytes,
+						    sint_others_bytes(q, moment->now_ns));
+		if (!q->params.sojourn)
+			moment->queue_bytes = sint_hop_scaled(moment->queue_bytes,
+							      q->class.scale_q32);
+	} else if (q->sent.port) {
 		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
 		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
@@ -310,7 +323,7 @@ static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *s
 {
 	struct sint_found found = {};
 
-	sint_find(skb, &q->params.marks, &found.place);
+	sint_find(skb, q->params.protocol, &found.place);
 	if (found.place.carrier == INT_CARRIER_NONE)
 		return;
 	found.fault = sint_read(skb, &found.place, &found.type, &found.bytes);
@@ -355,17 +368,21 @@ static noinline void sint_stamp_probe(struct sint_sched_data *q, struct sk_buff 
 /* Stamp a packet that departs if it has an INT header, by the fastest applicable function. */
 static void sint_stamp(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts, u64 tx_bytes)
 {
-	const struct sint_marks *marks = &q->params.marks;
+	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
 
-	if (!hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr))) {
-		if (!sint_lacks(skb, marks))
+	if (!ip) {
+		if (!sint_lacks(skb, q->params.protocol))
 			sint_stamp_any(q, skb, pkts, tx_bytes);
 		return;
 	}
-	if (ip_hdr(skb)->protocol == marks->protocol)
+	if (ip->protocol == IPPROTO_TCP) {
+		if (!sint_lacks_tcp(skb, ip))
+			sint_stamp_probe(q, skb, pkts, tx_bytes);
+	} else if (ip->protocol == q->params.protocol) {
 		sint_stamp_inband(q, skb, pkts, tx_bytes);
-	else if (ip_hdr(skb)->tos >> 2 == marks->dscp_probe)
-		sint_stamp_probe(q, skb, pkts, tx_bytes);
+	} else if (ip->protocol == IFA_PROTOCOL) {
+		sint_stamp_any(q, skb, pkts, tx_bytes);
+	}
 }
 
 /* Return: the port's queue for a packet that has waited so long */
@@ -403,7 +420,7 @@ static void sint_observe(struct sint_sched_data *q, const struct sk_buff *skb,
 	};
 	if (format == TC_INT_FORMAT_INTMD)
 		n->util_ppm = sint_util_ppm(&q->util, n->now_ns, moment->tx_bytes,
-					    q->params.rate_bytes_ps);
+					    q->params.full_bytes_ps);
 	sint_scale(q, moment);
 	n->scaled_queue_bytes = moment->queue_bytes;
 	n->scaled_tx_bytes = moment->tx_bytes;
@@ -417,7 +434,7 @@ static void sint_count_foreign(struct sint_sched_data *q, const struct sk_buff *
 	q->stats.format_pkts[format] += pkts;
 	/* A probe may also have our own header, and is counted for that. */
 	if (q->params.sojourn && waited_ns == HOP_MARK_UNKNOWN_NS &&
-	    sint_lacks(skb, &q->params.marks))
+	    sint_lacks(skb, q->params.protocol))
 		q->stats.untimed_pkts += pkts;
 }
 
@@ -458,7 +475,7 @@ static noinline void sint_stamp_timed(struct sint_sched_data *q, struct sk_buff 
 {
 	if (q->params.foreign.formats)
 		sint_stamp_foreign(q, skb, pkts, tx_bytes);
-	if (!sint_lacks(skb, &q->params.marks))
+	if (!q->params.formats_only && !sint_lacks(skb, q->params.protocol))
 		sint_stamp_any(q, skb, pkts, tx_bytes);
 	hop_arrival_forget(skb, q->sch, HOP_MARK_INT);
 }
@@ -510,8 +527,6 @@ static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
 	[TCA_INT_SHARE] = INT_OPTION("share", "", 0, 0, 1),
 	[TCA_INT_PROTOCOL] = INT_OPTION("protocol", "", TC_INT_PROTOCOL_DEFAULT,
 					TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX),
-	[TCA_INT_DSCP_PROBE] = INT_OPTION("dscp_probe", "", TC_INT_DSCP_PROBE_DEFAULT,
-					  0, TC_INT_DSCP_MAX),
 };
 
 /* Options of other formats; a dump has them only if there are any. */
@@ -523,14 +538,14 @@ static const struct hop_nla_option sint_options_formats[TCA_INT_MAX + 1] = {
 	[TCA_INT_SCHEMA] = INT_OPTION("schema", "", TC_INT_SCHEMA_DEFAULT, 0, TC_INT_SCHEMA_MAX),
 	[TCA_INT_DSCP_INTMD] = INT_OPTION("dscp_intmd", "", TC_INT_DSCP_INTMD_DEFAULT,
 					  0, TC_INT_DSCP_INTMD_MAX),
+	[TCA_INT_FORMATS_ONLY] = INT_OPTION("formats_only", "", 0, 0, 1),
 };
 
 /* int_options_u32 has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_RATE ... TCA_INT_SPEED] = { .type = NLA_U64 },
 	[TCA_INT_SWITCH_ID ... TCA_INT_PROTOCOL] = { .type = NLA_U32 },
-	[TCA_INT_DSCP_PROBE] = { .type = NLA_U32 },
-	[TCA_INT_LIMIT ... TCA_INT_DSCP_INTMD] = { .type = NLA_U32 },
+	[TCA_INT_LIMIT ... TCA_INT_FORMATS_ONLY] = { .type = NLA_U32 },
 };
 
 static int sint_parse_speed(u64 *speed_bytes_ps, const struct nlattr *attr,
@@ -555,11 +570,20 @@ static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
 	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
 }
 
+/* Return: true for a class of a port with others, of which it knows what it is guaranteed */
+static bool sint_is_guaranteed(const struct sint_config *c, u64 rate_bytes_ps)
+{
+	return c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps;
+}
+
 static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
 	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
-	p->hop.pace_q40 = sint_hop_pace_q40(rate_bytes_ps);
+	p->hop.pace_q40 = sint_hop_pace_q40(c->speed_bytes_ps ?: rate_bytes_ps);
+	p->hop.least_q40 = sint_is_guaranteed(c, rate_bytes_ps) ?
+		sint_class_least_q40(rate_bytes_ps) : 0;
+	p->full_bytes_ps = p->hop.least_q40 ? c->speed_bytes_ps : rate_bytes_ps;
 	p->hop.scale_q32 = sint_must_scale(c, rate_bytes_ps) ?
 		sint_hop_scale_q32(p->hop.code, rate_bytes_ps) : 0;
 }
@@ -568,9 +592,9 @@ static void sint_set_params(struct sint_params *p, const struct sint_config *c)
 {
 	p->hop.switch_id = c->value[TCA_INT_SWITCH_ID];
 	p->hop.port_id = c->value[TCA_INT_PORT_ID];
-	p->marks.protocol = c->value[TCA_INT_PROTOCOL];
-	p->marks.dscp_probe = c->value[TCA_INT_DSCP_PROBE];
+	p->protocol = c->value[TCA_INT_PROTOCOL];
 	p->foreign.formats = c->value[TCA_INT_FORMATS];
+	p->formats_only = c->value[TCA_INT_FORMATS_ONLY];
 	p->foreign.node_id = c->value[TCA_INT_NODE_ID];
 	p->foreign.schema = c->value[TCA_INT_SCHEMA];
 	p->foreign.dscp_intmd = c->value[TCA_INT_DSCP_INTMD];
@@ -585,6 +609,8 @@ static int sint_check_formats(const struct sint_config *c, const struct nlattr *
 {
 	const u32 formats = c->value[TCA_INT_FORMATS], dscp = c->value[TCA_INT_DSCP_INTMD];
 
+	if (!formats && c->value[TCA_INT_FORMATS_ONLY])
+		return hop_nla_refuse(extack, attr, "formats_only needs formats");
 	if (formats && !c->value[TCA_INT_NODE_ID])
 		return hop_nla_refuse(extack, attr, "formats needs node_id, not 0");
 	if (formats & 1U << TC_INT_FORMAT_IFA &&
@@ -800,7 +826,6 @@ static_assert(TC_INT_RATE_MIN_BYTES_PS == HOP_DRAIN_RATE_MIN_BYTES_PS);
 static_assert(TC_INT_RATE_MAX_BYTES_PS == HOP_DRAIN_RATE_MAX_BYTES_PS);
 static_assert(TC_INT_MALFORMED_CAUSES + 1 == INT_FAULTS);
 static_assert(TC_INT_PROTOCOL_DEFAULT == INT_PROTOCOL_DEFAULT);
-static_assert(TC_INT_DSCP_PROBE_DEFAULT == INT_DSCP_PROBE_DEFAULT);
 static_assert(TC_INT_SWITCH_ID_MAX == INT_SWITCH_ID_MAX);
 static_assert(TC_INT_NODE_ID_MAX == SINT_NODE_MAX);
 static_assert(TC_INT_NODE_ID_IFA_MAX == SINT_IFA_NODE_MAX);

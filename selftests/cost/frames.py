@@ -34,9 +34,7 @@ def xcp(form, **fields):
 def int_probe():
     body = int_wire.probe(1, int_wire.COOKIE, slots=RECORDS)
     packet = wire.Packet(40000, 5001, 1, 1, wire.ACK, wire.ECT0, len(body))
-    data = bytearray(wire.build(4, packet, 500, TIMESTAMPS, body))
-    data[1] = int_wire.DSCP_PROBE << 2 | wire.ECT0
-    return shims.finish(bytes(data))
+    return wire.build(4, packet, 500, int_wire.PROBE_MARK, body)
 
 
 def compact(kind, value):

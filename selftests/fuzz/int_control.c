@@ -9,7 +9,6 @@ static void draw_segment(struct sk_buff *skb, u32 *offset_bytes)
 {
 	u8 frame[FRAME_MAX_BYTES] = {};
 	struct int_msg msg = {
-		.magic = cpu_to_be32(fuzz_choice(8) ? INT_MSG_MAGIC : fuzz_u32()),
 		.kind = cpu_to_be16(fuzz_range(0, INT_ANSWER_WINDOW + 2)),
 		.cookie = cpu_to_be64(fuzz_flag()), .tag_lo = cpu_to_be32(fuzz_flag()),
 		.seq = cpu_to_be32(fuzz_u32()), .wnd = cpu_to_be32(fuzz_u32()),
@@ -77,6 +76,21 @@ static void check_control(const struct sk_buff *skb, u32 offset_bytes, enum int_
 	FUZZ_CLAIM(!memcmp(&ctl->terms, all + skb->len - terms_bytes, terms_bytes));
 }
 
+/* A mark is within TCP's header. */
+static void check_type(struct sk_buff *skb, u32 tcp_at, u32 payload_at)
+{
+	static const u32 marks[] = { INT_MARK_PROBE, INT_MARK_ECHO };
+	const u32 at = tcp_at + sizeof(struct tcphdr), which = fuzz_range(0, 2);
+	__be32 mark = cpu_to_be32(which < 2 ? marks[which] : fuzz_u32());
+	unsigned int type;
+
+	if (at + sizeof(mark) <= skb->head_bytes)
+		memcpy(skb->data + at, &mark, sizeof(mark));
+	type = nint_control_type(skb, tcp_at, payload_at);
+	FUZZ_CLAIM(!type || (at + sizeof(mark) <= payload_at && payload_at <= skb->len));
+	FUZZ_CLAIM(!type || type == INT_TYPE_PROBE || type == INT_TYPE_ECHO);
+}
+
 static void fuzz_once(void)
 {
 	const enum int_type type = fuzz_flag() ? INT_TYPE_PROBE : INT_TYPE_ECHO;
@@ -85,7 +99,7 @@ static void fuzz_once(void)
 	u32 offset_bytes;
 
 	draw_segment(&skb, &offset_bytes);
-	nint_control_has_magic(&skb, offset_bytes);
+	check_type(&skb, fuzz_range(0, offset_bytes), offset_bytes);
 	if (nint_control_read(&skb, offset_bytes, type, ctl) == INT_OK) {
 		check_control(&skb, offset_bytes, type, ctl);
 		if (type == INT_TYPE_ECHO)

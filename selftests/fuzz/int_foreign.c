@@ -9,6 +9,7 @@
 #include "hop_intmd.c"
 #include "hop_ioam.c"
 #include "int_format.c"
+#include "../../sch_int/int_packet.c"
 #include "../../sch_int/int_foreign.c"
 
 #define DSCP_INTMD	9

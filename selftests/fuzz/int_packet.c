@@ -9,16 +9,6 @@
 #include <uapi/linux/pkt_sched_int.h>
 #include "../../sch_int/int_packet.c"
 
-static const struct sint_marks *marks(void)
-{
-	static struct sint_marks m = {
-		.protocol = TC_INT_PROTOCOL_DEFAULT,
-		.dscp_probe = TC_INT_DSCP_PROBE_DEFAULT,
-	};
-
-	return &m;
-}
-
 static u32 put_telemetry(u8 *frame, u32 at)
 {
 	u8 room[INT_HDR_MAX_BYTES] __aligned(4);
@@ -33,6 +23,17 @@ static u32 put_telemetry(u8 *frame, u32 at)
 	return put_header(frame, at, h, int_hdr_bytes(slots));
 }
 
+/* TCP's header, with the mark of probes or without: the offset behind it */
+static u32 put_tcp(u8 *frame, u32 at, const struct tcphdr *th)
+{
+	const __be32 mark = cpu_to_be32(fuzz_choice(8) ? INT_MARK_PROBE : fuzz_u32());
+	const u32 end = at + sizeof(*th) + 4 * (max_t(u8, th->doff, 5) - 5);
+
+	at = put_header(frame, at, th, sizeof(*th));
+	put_header(frame, at, &mark, sizeof(mark));
+	return end;
+}
+
 /* A probe behind IFA: the offset of the message */
 static u32 put_behind_ifa(u8 *frame, u32 at, const struct tcphdr *th)
 {
@@ -43,9 +44,9 @@ static u32 put_behind_ifa(u8 *frame, u32 at, const struct tcphdr *th)
 	h.flags = fuzz_choice(4) ? 0 : fuzz_byte();
 	ifa_write_md(&md, fuzz_byte());
 	md.words = fuzz_range(0, 16);
-	at = put_ip(frame, at, IFA_PROTOCOL, marks()->dscp_probe << 2 | fuzz_choice(4));
+	at = put_ip(frame, at, IFA_PROTOCOL, fuzz_byte());
 	at = put_header(frame, at, &h, sizeof(h));
-	at = put_header(frame, at, th, sizeof(*th)) + 4 * (max_t(u8, th->doff, 5) - 5);
+	at = put_tcp(frame, at, th);
 	at += h.flags & IFA_FLAG_C ? IFA_WORD_BYTES : 0;
 	at += h.flags & IFA_FLAG_MF ? IFA_WORD_BYTES : 0;
 	return put_header(frame, at, &md, sizeof(md)) + md.words * IFA_WORD_BYTES;
@@ -64,17 +65,17 @@ static u32 put_intmd(u8 *frame, u32 at)
 static u32 put_carrier(u8 *frame, u32 at)
 {
 	const struct tcphdr th = { .doff = fuzz_range(0, 15) };
-	struct int_msg msg = { .magic = cpu_to_be32(INT_MSG_MAGIC) };
+	struct int_msg msg = {};
 
 	switch (fuzz_choice(4)) {
 	case 0:
-		return put_ip(frame, at, marks()->protocol, fuzz_byte());
+		return put_ip(frame, at, TC_INT_PROTOCOL_DEFAULT, fuzz_byte());
 	case 1:
 		at = put_behind_ifa(frame, at, &th);
 		return put_header(frame, at, &msg, sizeof(msg));
 	default:
-		at = put_ip(frame, at, IPPROTO_TCP, marks()->dscp_probe << 2 | fuzz_choice(4));
-		at = put_header(frame, at, &th, sizeof(th)) + 4 * (max_t(u8, th.doff, 5) - 5);
+		at = put_ip(frame, at, IPPROTO_TCP, fuzz_byte());
+		at = put_tcp(frame, at, &th);
 		if (fuzz_flag())
 			at = put_intmd(frame, at);
 		return put_header(frame, at, &msg, sizeof(msg));
@@ -136,10 +137,10 @@ static void check_near(const struct sk_buff *skb, const struct sint_place *place
 	unsigned int bytes;
 	u8 type;
 
-	if (ip && ip->protocol == marks()->protocol) {
+	if (ip && ip->protocol == TC_INT_PROTOCOL_DEFAULT) {
 		h = sint_near_inband(skb, ip);
 		carrier = INT_CARRIER_INBAND;
-	} else if (ip && ip->tos >> 2 == marks()->dscp_probe) {
+	} else if (ip && ip->protocol == IPPROTO_TCP) {
 		h = sint_near_probe(skb, ip);
 	}
 	if (!h)
@@ -156,16 +157,19 @@ static void fuzz_once(void)
 {
 	u8 frame[FRAME_MAX_BYTES] = {};
 	struct sk_buff skb = {};
+	struct int_terms terms = {};
 	struct sint_place place;
 	u32 at;
 
 	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
 	at = put_carrier(frame, at);
 	at = put_telemetry(frame, at);
+	if (fuzz_choice(4))
+		at = put_header(frame, at, &terms, sizeof(terms));
 	draw_packet(frame, &skb);
-	sint_find(&skb, marks(), &place);
+	sint_find(&skb, TC_INT_PROTOCOL_DEFAULT, &place);
 	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
-	FUZZ_CLAIM(!place.carrier || !sint_lacks(&skb, marks()));
+	FUZZ_CLAIM(!place.carrier || !sint_lacks(&skb, TC_INT_PROTOCOL_DEFAULT));
 	check_near(&skb, &place);
 	if (place.carrier) {
 		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);

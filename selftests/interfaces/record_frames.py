@@ -21,6 +21,7 @@ from hosts import close, connect, sysctl
 
 ETH_P_ALL, SOL_PACKET, PACKET_OUTGOING = 3, 263, 4
 HOP, TCP, GRE, XCP, IFA, INT = 0, 6, 47, 63, 253, 254
+MARKS = {0x4850: "probe", 0x4841: "answer"}
 TYPES = {2: "data", 3: "probe", 4: "answer"}
 KINDS = ("records", "summary", "ratio", "window")
 CARRIERS = {1: "int", 2: "csig", 4: "xcp"}
@@ -50,7 +51,8 @@ def options(tcp):
             continue
         if tcp[at] == 253:
             exid = struct.unpack_from("!H", tcp, at + 2)[0]
-            found.append({0x4353: f"csig-option-{tcp[at + 1]}", 0x4849: "int-option"}[exid])
+            if exid not in MARKS:
+                found.append({0x4353: f"csig-option-{tcp[at + 1]}", 0x4849: "int-option"}[exid])
         elif tcp[at] == 254:
             found += [f"option-{CARRIERS[tcp[at + 4 + i]]}-{what}"
                       for i, what in enumerate(("asks", "answers")) if tcp[at + 4 + i]]
@@ -66,19 +68,24 @@ def of_transport(protocol, data):
     if protocol == HOP:
         return ["ioam"] + of_transport(data[0], data[(data[1] + 1) * 8:])
     if protocol == IFA:
-        # Behind the header and TCP's of 20 bytes: the metadata's header, and its length in words.
-        return ["ifa"] + of_transport(data[1], data[4:24] + data[28 + data[27] * 4:])
+        # Behind the header and TCP's, of 24 bytes in a probe: the metadata's header, and its length in words.
+        at = 4 + (data[16] >> 4) * 4
+        return ["ifa"] + of_transport(data[1], data[4:at] + data[at + 4 + data[at + 3] * 4:])
     if protocol == INT:
         return ["int-" + TYPES[data[2]]] + of_transport(data[0], data[data[1] * 4 + 8:])
     if protocol != TCP:
         return []
     found, payload = options(data), data[(data[12] >> 4) * 4:]
-    if payload[:1] == b"\x10":
+    mark = MARKS.get(struct.unpack_from("!H", data, 22)[0]) if data[12] >> 4 > 5 and data[20:22] == b"\xfd\4" else None
+    if not mark:
+        return found
+    # The slots are in the header's last word; INT-MD in front makes the packet longer.
+    terms = 12 if mark == "probe" else 0
+    if len(payload) - terms - 36 != 12 + (payload[len(payload) - terms - 4] >> 4) * 8:
         found.append("intmd")
         payload = payload[(payload[1] + 1) * 4:]
-    if payload[:4] == b"hINT":
-        kind = struct.unpack_from("!H", payload, 28)[0]
-        found.append(f"int-{TYPES[payload[42]]}-{KINDS[kind]}")
+    kind = struct.unpack_from("!H", payload, 24)[0]
+    found.append(f"int-{TYPES[payload[38]]}-{KINDS[kind]}")
     return found
 
 

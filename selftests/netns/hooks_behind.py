@@ -16,7 +16,7 @@ import xcp_ipsec
 from hosts import A, B, Stream, connect, counts, since, sysctl, transfer
 from xcp_firewall import nft
 
-PROBE_DSCP = 27
+PROBE_MARK = 0xfd044850     # TCP's first option
 TCP, XCP, INT = 6, 254, 63
 KIB = 1 << 10
 MESSAGE = 12 * KIB      # within LDCP's first window, whose last packet is sent as ECT and the others as Not-ECT
@@ -26,8 +26,7 @@ table inet behind {{
 	chain postrouting {{
 		type filter hook postrouting priority 310; policy accept;
 		meta l4proto {{ {TCP}, {XCP}, {INT} }} counter comment "all"
-		ip dscp {PROBE_DSCP} counter comment "probes"
-		ip6 dscp {PROBE_DSCP} counter comment "probes"
+		meta l4proto tcp @th,160,32 {PROBE_MARK} counter comment "probes"
 	}}
 }}
 """.format(**globals())

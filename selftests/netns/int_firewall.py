@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """Telemetry's carrier beside conntrack: stateful firewalls and NAT on the hosts and on
-the router between them, and routers that rewrite or drop DSCPs. Prints TAP. Needs
+the router between them, and routers that rewrite DSCPs, or drop probes or their marks. Prints TAP. Needs
 root, nft, the modules and the path of int_drive.ko; all is in network namespaces of its own.
 
     a ---- [r-a] r [r-b] ---- b     two hosts and the router between them, veth pairs
@@ -48,23 +48,31 @@ table inet router {
 """
 
 
-def dscp_rules(action):
+def marked(mark, action):
+    """Rules for the packets whose first TCP option is a mark of probes or of answers."""
     return f"""
-table inet dscp {{
+table inet marks {{
 	chain forward {{
 		type filter hook forward priority -150;
-		ip dscp 0x1b {action.format(ip="ip")}
-		ip6 dscp 0x1b {action.format(ip="ip6")}
+		meta l4proto tcp @th,160,32 {mark} {action}
 	}}
 }}
 """
 
 
-REWRITE, DROP = dscp_rules("{ip} dscp set 0"), dscp_rules("drop")
-ANSWERS_REWRITTEN = REWRITE.replace("0x1b", "0x1f")
-
-# Packets that reach TCP of b with the user's DSCP.
-
+PROBES, ANSWERS = 0xfd044850, 0xfd044841
+DROP, ANSWERS_DROP = marked(PROBES, "drop"), marked(ANSWERS, "drop")
+# What the connection's packets, data and probes alike, leave the router with.
+REWRITE = """
+table inet dscp {
+	chain forward {
+		type filter hook forward priority -150;
+		ip dscp set 0 counter
+		ip6 dscp set 0 counter
+	}
+}
+"""
+TOS = 0x28
 
 # The gateway of a service: its own firewall drops what it does not translate.
 DNAT_DROPS = FORWARD_PORTS + """
@@ -85,6 +93,7 @@ table inet router {
 	}
 }
 """
+STRIPS_MARKS = STRIPS.replace("254", "253")
 STRIPS_SYN = STRIPS.replace("reset", "tcp flags & syn == syn reset")
 
 # No ICMP error reveals to the sender that the peer does not know the protocol.
@@ -135,9 +144,9 @@ def with_telemetry(version, name):
     sysctl("a", "hopcc/int_forward", 0)
 
 
-def by_probes(version, name):
+def by_probes(version, name, **options):
     """As inband has a protocol of its own, which stateful firewalls do not know."""
-    exact, opened, _, got = stream(version)
+    exact, opened, _, got = stream(version, **options)
     tap.claim(f"IPv{version} {name}, probe: exact, each answered", exact and opened == 1 and
               got["in_answer"] == got["out_probe"] > 5, f"{got['out_probe']} probes")
     tap.equal(f"IPv{version} {name}: nothing invalid", counter("r", "invalid"), 0)
@@ -265,9 +274,10 @@ CASES = (
     ({"r": DROPS_PROTOCOL}, no_carrier),
     ({"r": ROUTER_STATEFUL}, nat_begins),
     ({"a": OWN_DNAT}, lambda v: without(v, "destination NAT on the host", to=SERVICE)),
-    ({"r": REWRITE}, lambda v: given_up(v, "router rewrites the probes' DSCP")),
-    ({"r": DROP}, lambda v: given_up(v, "router drops the probes' DSCP")),
-    ({"r": ANSWERS_REWRITTEN}, lambda v: given_up(v, "router rewrites the answers' DSCP")),
+    ({"r": REWRITE}, lambda v: by_probes(v, "router rewrites DSCPs", tos=TOS)),
+    ({"r": DROP}, lambda v: given_up(v, "router drops probes")),
+    ({"r": ANSWERS_DROP}, lambda v: given_up(v, "router drops answers")),
+    ({"r": STRIPS_MARKS}, lambda v: given_up(v, "router removes the marks")),
 )
 
 

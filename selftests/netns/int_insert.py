@@ -23,8 +23,9 @@ import relay
 import shims
 import xdp
 from hosts import sysctl
-from int_switch import ADDRESS, DEVICE, DSCP_PROBE, IFA, INT_MD_BITS, IOAM, Switch
+from int_switch import ADDRESS, DEVICE, DSCP_INTMD, IFA, INT_MD_BITS, IOAM, Switch
 from int_switch import PORT as SWITCH_PORT
+from int_wire import mark_of
 from wire import inet_sum
 
 MB, MBIT, PATH_US = 1 << 20, 100, 1100
@@ -87,7 +88,7 @@ def with_int_md(packet, stack=b"", update=True, npt=0, flags=0, hops=HOPS):
     at, size = shims.ip_bytes(packet), l4_bytes(packet)
     shim = struct.pack("!BBHIHHHH", 0x10 | npt << 2, 3 + len(stack) // 4, shims.dscp_of(packet) << 2,
                        2 << 28 | flags << 25 | 6 << 8 | hops, INT_MD_BITS, 0, 0, 0)
-    packet = set_dscp(shims.finish(packet[:at + size] + shim + stack + packet[at + size:]), DSCP_PROBE)
+    packet = set_dscp(shims.finish(packet[:at + size] + shim + stack + packet[at + size:]), DSCP_INTMD)
     return shims.sum_tcp(packet) if update else packet
 
 
@@ -385,7 +386,7 @@ class Inserter(Switch):
 
     def stamp(self, packet, wait_s, now_s):
         if not self.format or shims.next_of(packet) != TCP or \
-                (not self.probes and shims.dscp_of(packet) == DSCP_PROBE):
+                (not self.probes and mark_of(packet)):
             return packet
         self.seen += 1
         if self.seen % self.every:

@@ -17,7 +17,7 @@ import time
 
 import hosts
 from hosts import Stream, connect, run, sysctl, transfer
-from int_wire import DSCP_RESPONSE, ECHO, Message, header, message, record
+from int_wire import ECHO, ECHO_MARK, Message, header, mark_of, message, record
 
 CC = "int_drive"
 ETH_P_ALL = 3
@@ -237,20 +237,19 @@ class Forger:
                 data, (_, _, kind, *_) = self.ear.recvfrom(2048)
             except BlockingIOError:
                 return self.heard
-            if kind == 0 and data[9] == 6 and data[1] >> 2 == DSCP_RESPONSE and \
-                    struct.unpack_from("!H", data, 22)[0] == self.port:
-                self.heard = data[20:40], Message(data[40:])
+            if kind == 0 and mark_of(data) == ECHO and struct.unpack_from("!H", data, 22)[0] == self.port:
+                self.heard = data[20:44], Message(data[44:])
 
     def say(self, like, payload):
         src, dst = (socket.inet_aton(hosts.B[4]), socket.inet_aton(hosts.A[4]))
         seg = like[:4] + struct.pack("!I", (struct.unpack_from("!I", like, 4)[0])) + \
-            like[8:16] + b"\0\0\0\0" + payload
+            like[8:16] + b"\0\0\0\0" + ECHO_MARK + payload
         total = sum(struct.unpack(f"!{len(seg) // 2}H", seg)) + \
             sum(struct.unpack("!4H", src + dst)) + 6 + len(seg)
         while total >> 16:
             total = (total & 0xffff) + (total >> 16)
         seg = seg[:16] + struct.pack("!H", ~total & 0xffff) + seg[18:]
-        self.mouth.sendto(struct.pack("!BBHHHBBH", 0x45, DSCP_RESPONSE << 2, 20 + len(seg), 0,
+        self.mouth.sendto(struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(seg), 0,
                                       0x4000, 64, 6, 0) + src + dst + seg, (hosts.A[4], 0))
 
     def close(self):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 """The record of a hop, by a script that is the wire: a path without one makes hpccpp Reno."""
-import socket
 import struct
 
 import int_wire
@@ -15,10 +14,10 @@ def stamp(packet):
     at = ip_bytes(packet)
     if next_of(packet) == int_wire.INT and packet[at + 2] == int_wire.DATA:
         return stamp_at(packet, at, packet[at + 15])
-    if next_of(packet) == socket.IPPROTO_TCP and shims.dscp_of(packet) == int_wire.DSCP_PROBE:
+    if int_wire.mark_of(packet) == int_wire.PROBE:
         message = at + (packet[at + 12] >> 4) * 4
-        number, = struct.unpack_from("!I", packet, message + 4)
-        return shims.sum_tcp(stamp_at(packet, message + 40, number * 1000))
+        number, = struct.unpack_from("!I", packet, message)
+        return shims.sum_tcp(stamp_at(packet, message + int_wire.MESSAGE_BYTES, number * 1000))
     return packet
 
 

@@ -17,7 +17,7 @@ import relay
 import shims
 from hosts import Stream
 
-IFA, DSCP_PROBE, MAGIC, INT_MD_BITS = 253, 27, b"hINT", 0xd500
+IFA, DSCP_INTMD, INT_MD_BITS = 253, 27, 0xd500
 ETHERNET_BYTES, MBIT, DELAY_S, LIMIT_BYTES = 14, 100, 500e-6, 1 << 18
 DEVICE, PORT = 77, 3
 BYTES_PS, WINDOW_S = MBIT * 125000, 0.002
@@ -36,10 +36,10 @@ def is_ifa(packet):
 def is_int_md(packet):
     """Return True for a packet with INT-MD in front of its message or data."""
     at = shims.ip_bytes(packet)
-    if shims.next_of(packet) != 6 or shims.dscp_of(packet) != DSCP_PROBE:
+    if shims.next_of(packet) != 6 or shims.dscp_of(packet) != DSCP_INTMD:
         return False
     at += (packet[at + 12] >> 4) * 4
-    return len(packet) > at + 16 and packet[at:at + 4] != MAGIC and \
+    return len(packet) > at + 16 and packet[at] >> 4 == 1 and packet[at + 4] >> 4 == 2 and \
         struct.unpack_from("!H", packet, at + 8)[0] == INT_MD_BITS
 
 

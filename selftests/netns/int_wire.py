@@ -25,8 +25,11 @@ DATA, PROBE, ECHO = 2, 3, 4
 RECORDS, SUMMARY, RATIO, WINDOW = range(4)
 ASKS, ANSWERS = (1, 0), (0, 1)     # bits of net_int in the option that negotiates
 MSS = Peer.MSS
-DSCP_PROBE, DSCP_RESPONSE = 0x1b, 0x1f
-MAGIC = 0x68494e54
+# TCP's first option: what a segment is. The last one is no mark.
+PROBE_MARK, ECHO_MARK, OTHER_MARK = (struct.pack("!BBH", 253, 4, exid) for exid in (0x4850, 0x4841, 0x4851))
+MESSAGE_BYTES = 36
+DSCP = 10           # of a connection
+IPV6_TCLASS = 67
 TCP_CC_INFO = 26
 KEY = bytes(range(16))
 M64 = 2**64 - 1
@@ -83,10 +86,29 @@ def data_shim(number, cookie, **options):
     return header(DATA, **options) + struct.pack("!II", number, cookie & 0xffffffff)
 
 
-def message(number, cookie, seq=0, t_ns=100000, wnd=1000000, kind=RECORDS, flows=0, tag=0,
-            magic=MAGIC):
-    return struct.pack("!IIQIIIHHQ", magic, number, cookie, seq & 0xffffffff, t_ns, wnd, kind,
-                       flows, tag)
+def message(number, cookie, seq=0, t_ns=100000, wnd=1000000, kind=RECORDS, flows=0, tag=0):
+    return struct.pack("!IQIIIHHQ", number, cookie, seq & 0xffffffff, t_ns, wnd, kind, flows, tag)
+
+
+def mark_of(data):
+    """PROBE, ECHO or None: what the first option of an IP packet's TCP says."""
+    at = ip_bytes(data)
+    if shims.next_of(data) != TCP or data[at + 12] >> 4 < 6:
+        return None
+    return {PROBE_MARK: PROBE, ECHO_MARK: ECHO}.get(bytes(data[at + 20:at + 24]))
+
+
+def is_probe(packet):
+    return mark_of(packet.raw) == PROBE
+
+
+def is_echo(packet):
+    return mark_of(packet.raw) == ECHO
+
+
+def set_dscp(sock, version, dscp=DSCP):
+    level, name = {4: (socket.IPPROTO_IP, socket.IP_TOS), 6: (socket.IPPROTO_IPV6, IPV6_TCLASS)}[version]
+    sock.setsockopt(level, name, dscp << 2)
 
 
 TERMS = struct.pack("!IIHH", 1250000, 996147, 0, 100)
@@ -101,15 +123,14 @@ class Message:
     """A message out of a packet's payload."""
 
     def __init__(self, payload):
-        (self.magic, self.id, self.cookie, self.seq, self.t_ns, self.wnd, self.kind, self.flows,
-         self.tag) = struct.unpack_from("!IIQIIIHHQ", payload)
-        self.header = payload[40:]
-        self.following, self.words, self.type, self.flags, path = \
-            struct.unpack_from("!BBBBI", payload, 40)
+        (self.id, self.cookie, self.seq, self.t_ns, self.wnd, self.kind, self.flows,
+         self.tag) = struct.unpack_from("!IQIIIHHQ", payload)
+        self.header = payload[MESSAGE_BYTES:]
+        self.following, self.words, self.type, self.flags, path = struct.unpack_from("!BBBBI", self.header)
         self.hops, self.path = path >> 28, path >> 16 & 0xfff
         self.slots = (self.words - 3) // 2
-        self.records = struct.unpack_from(f"!{self.slots}Q", payload, 48)
-        self.rest = payload[40 + self.words * 4:]
+        self.records = struct.unpack_from(f"!{self.slots}Q", self.header, 8)
+        self.rest = self.header[self.words * 4:]
 
 
 def unwrap(data):
@@ -159,14 +180,14 @@ class Talker(shims.Talker):
     def open(self, listener, option=negotiation(*ASKS)):
         return super().open(listener, option)
 
-    def say(self, payload, dscp, ack=0, **options):
+    def say(self, payload, mark, ack=0, **options):
         """A message: old bytes, as a carrier sends them."""
-        self.send(ACK, pos=-len(payload), ack=ack, payload=payload, ecn=dscp << 2, **options)
+        self.send(ACK, pos=-len(payload), ack=ack, payload=payload, options=mark, **options)
 
     def ask(self, payload, **options):
         """A probe; the answers."""
-        self.say(payload, DSCP_PROBE, **options)
-        return [p for p in self.read(2) if p.dscp == DSCP_RESPONSE]
+        self.say(payload, PROBE_MARK, **options)
+        return [p for p in self.read(2) if is_echo(p)]
 
 
 def handshake(tun, version):
@@ -232,13 +253,18 @@ def answered(tun, version):
               len(got) == 1 and got[0].good and not sock_has_data(sock))
     m = Message(got[0].payload)
     tap.equal(f"IPv{version} a probe: the answer", (
-        m.magic, m.id, m.cookie, m.seq, m.kind, m.tag, m.type, m.hops, m.path, m.records, m.rest),
-        (MAGIC, 77, COOKIE, 4711, RECORDS, 0, ECHO, 2, 0xabc, stamps, b""))
+        m.id, m.cookie, m.seq, m.kind, m.tag, m.type, m.hops, m.path, m.records, m.rest),
+        (77, COOKIE, 4711, RECORDS, 0, ECHO, 2, 0xabc, stamps, b""))
     tap.equal(f"IPv{version} a probe: the answer is old bytes",
               (got[0].seq + got[0].size) % 2**32, 0)
+    set_dscp(sock, version)
+    tap.equal(f"IPv{version} probes of any DSCP: an answer each, of the connection's DSCP",
+              [[p.dscp for p in peer.ask(probe(n, peer.cookie), ecn=dscp << 2)]
+               for n, dscp in ((1, 0), (2, 27), (3, 63))], [[DSCP]] * 3)
+    set_dscp(sock, version, 0)
     shim = data_shim(78, peer.cookie, slots=2, hops=1, path=5, records=stamps[:1])
     peer.send(ACK, pos=0, payload=b"x" * MSS, shim=shim)
-    got = [p for p in peer.read(2) if p.dscp == DSCP_RESPONSE]
+    got = [p for p in peer.read(2) if is_echo(p)]
     m = Message(got[0].payload)
     tap.equal(f"IPv{version} data with a header: answer, data", (
         len(got), m.id, m.seq, m.hops, m.path, m.records, sock.recv(2 * MSS)),
@@ -261,7 +287,7 @@ def in_fragments(tun, version):
                   change=lambda data: raw.extend(fragments(data, ip_bytes(data), step)) or raw[0])
         for more in raw[1:]:
             tun.write(more)
-        got = [p for p in peer.read(2) if p.dscp == DSCP_RESPONSE]
+        got = [p for p in peer.read(2) if is_echo(p)]
         m = Message(got[0].payload) if got else None
         tap.equal(f"IPv{version} data with a header in fragments of {step} bytes: answer, data",
                   (m and (m.id, m.seq, m.hops, m.path), grown(before), sock.recv(2 * MSS)),
@@ -321,7 +347,7 @@ def signed(tun, version):
 
     text = mapped(wire.STACK[version]) + mapped(wire.SCRIPT[version]) + \
         struct.pack("!HH", peer.stack_port, peer.port) + \
-        got[0].payload[:32] + bytes(8) + m.header
+        got[0].payload[:28] + bytes(8) + m.header
     tap.equal(f"IPv{version} key: the tag", m.tag, siphash24(KEY, text))
     sysctl("int_key", "\n")
     peer.send(RST | ACK, pos=0)
@@ -388,12 +414,11 @@ def bad_messages(tun, version):
     peer = Talker(tun, version, 50210)
     sock = peer.open(listener)
     good = probe(5, peer.cookie)
-    at = 40
+    at = MESSAGE_BYTES
     cases = (
-        ("another magic", message(5, peer.cookie, magic=1) + good[at:], {}),
         ("a wrong cookie", probe(5, peer.cookie ^ 1), {"in_bad_cookie": 1}),
-        ("cut in the message", good[:39], {"bad_truncated": 1}),
-        ("cut in the header", good[:51], {"bad_truncated": 1}),
+        ("cut in the message", good[:35], {"bad_truncated": 1}),
+        ("cut in the header", good[:47], {"bad_truncated": 1}),
         ("no terms", good[:-12], {"bad_length": 1}),
         ("half of the terms", good[:-6], {"bad_length": 1}),
         ("more behind the terms", good + bytes(4), {"bad_length": 1}),
@@ -401,7 +426,7 @@ def bad_messages(tun, version):
         ("length 200", good[:at + 1] + b"\xc8" + good[at + 2:], {"bad_length": 1}),
         ("length 33", good[:at + 1] + b"\x21" + good[at + 2:], {"bad_truncated": 1}),
         ("a hello", good[:at + 2] + b"\1" + good[at + 3:], {"bad_type": 1}),
-        ("an answer with a probe's DSCP", message(5, peer.cookie) + header(ECHO, 2, following=0),
+        ("an answer with a probe's mark", message(5, peer.cookie) + header(ECHO, 2, following=0),
          {"bad_type": 1}),
         ("slots disagree", good[:at + 24] + b"\xff" + good[at + 25:], {"bad_slots": 1}),
         ("a path of no hop", probe(5, peer.cookie, path=1), {"bad_hops": 1}),
@@ -410,9 +435,11 @@ def bad_messages(tun, version):
         before = counts()
         got = peer.ask(payload)
         tap.equal(f"IPv{version} bad message: {what}", (grown(before), got), (want, []))
-    before = counts()
-    peer.say(good, 0x1a)
-    tap.equal(f"IPv{version} another DSCP: not looked at", grown(before), {})
+    for what, options in (("another experiment", OTHER_MARK), ("behind another option", b"\1" * 4 + PROBE_MARK),
+                          ("none", b"")):
+        before = counts()
+        peer.say(good, options)
+        tap.equal(f"IPv{version} no mark, {what}: not looked at", grown(before), {})
     before = counts()
 
     def spoil(data):
@@ -445,10 +472,10 @@ def fuzz(tun, version):
                                records=(record(ts=n * 1000, tx=n * 7),) * 2))
         for _ in range(dice.randrange(4)):
             shim[dice.randrange(len(shim))] = dice.randrange(256)
-            mail[dice.randrange(40, len(mail))] = dice.randrange(256)
+            mail[dice.randrange(MESSAGE_BYTES, len(mail))] = dice.randrange(256)
         # Data that was received before.
         peer.send(ACK, pos=-MSS, payload=bytes(MSS), shim=bytes(shim))
-        peer.say(bytes(mail[:dice.randrange(40, len(mail) + 1)]), DSCP_PROBE)
+        peer.say(bytes(mail[:dice.randrange(MESSAGE_BYTES, len(mail) + 1)]), PROBE_MARK)
         if n % 50 == 0:
             tun.read(0)
     tun.read(20)
@@ -487,13 +514,13 @@ class Caller(shims.Caller):
         self.peer.send(ACK, ack=self.acked)
         got += self.peer.read(2)
         for packet in got:
-            if packet.dscp == DSCP_PROBE:
+            if is_probe(packet):
                 self.newest = Message(packet.payload)
         return got
 
     def probe(self):
         """The next probe."""
-        return next((Message(p.payload) for p in self.data(MSS) if p.dscp == DSCP_PROBE), None)
+        return next((Message(p.payload) for p in self.data(MSS) if is_probe(p)), None)
 
     def reply(self, m, payload=None, **options):
         """An answer to a probe."""
@@ -502,7 +529,7 @@ class Caller(shims.Caller):
         cookie = fields.pop("cookie", self.cookie)
         if payload is None:
             payload = message(number, cookie, **fields) + header(ECHO, m.slots, following=0)
-        self.peer.say(payload, DSCP_RESPONSE, ack=self.acked)
+        self.peer.say(payload, ECHO_MARK, ack=self.acked)
         return self.peer.read(1)
 
     def take(self):
@@ -522,21 +549,21 @@ def probing(tun, version):
     caller = Caller(tun, version, 51000)
     tap.claim(f"IPv{version}: our SYN asks, with a cookie",
               negotiated(caller.syn) == (ASKS, caller.cookie) and caller.cookie and caller.syn.good)
+    set_dscp(caller.sock, version)
     early = caller.data(100)
-    tap.equal(f"IPv{version}: the first packet takes a probe along",
-              [p.dscp for p in early if p.size], [DSCP_PROBE, 0])
-    probes = [p for p in early if p.dscp == DSCP_PROBE]
+    tap.equal(f"IPv{version}: the first packet takes a probe along, of its DSCP",
+              [(is_probe(p), p.dscp) for p in early if p.size], [(True, DSCP), (False, DSCP)])
+    probes = [p for p in early if is_probe(p)]
     tap.claim(f"IPv{version}: sums right, in front of SND.UNA", probes[0].good and
               (probes[0].seq + probes[0].size + 100 - caller.acked) % 2**32 == 0)
     m = Message(probes[0].payload)
     tap.equal(f"IPv{version}: the probe", (
-        m.magic, m.cookie, m.t_ns, m.wnd, m.kind, m.type, m.slots, m.hops, m.rest,
-        probes[0].size),
-        (MAGIC, COOKIE, 100000, 1000000, RECORDS, PROBE, 5, 0, TERMS, 144 - 40))
+        m.cookie, m.t_ns, m.wnd, m.kind, m.type, m.slots, m.hops, m.rest, probes[0].size),
+        (COOKIE, 100000, 1000000, RECORDS, PROBE, 5, 0, TERMS, 144 - 44))
     tap.equal(f"IPv{version}: the probe tells SND.NXT",
               (m.seq - caller.peer.stack_isn - 1) % 2**32, caller.acked)
     tap.equal(f"IPv{version}: unanswered: the second packet, too, then no other for now",
-              [sum(p.dscp == DSCP_PROBE for p in caller.data(100)) for _ in range(3)],
+              [sum(is_probe(p) for p in caller.data(100)) for _ in range(3)],
               [1, 0, 0])
     hostile(caller, version, caller.newest)
     caller.close()
@@ -642,7 +669,7 @@ def silence(tun, version):
     before = counts()
     times = []
     for _ in range(400):
-        if any(p.dscp == DSCP_PROBE for p in caller.data(MSS)):
+        if any(is_probe(p) for p in caller.data(MSS)):
             times.append(time.monotonic())
         time.sleep(0.001)
     tap.claim(f"IPv{version} nobody answers: two probes, a timeout later a third, then none",
@@ -707,7 +734,7 @@ def inband(tun, version):
     content = random.Random(4).randbytes(4 * size)
     before = counts()
     caller.sock.send(content)
-    packets = [p for p in caller.peer.read(2) if p.size and p.dscp == 0]
+    packets = [p for p in caller.peer.read(2) if p.size and not mark_of(p.raw)]
     tails = {struct.unpack("!II", p.shim[-8:]) for p in packets}
     tap.claim(f"IPv{version} inband: segments, each with a header, of one GSO packet",
               [p.size for p in packets] == [size] * 4 and len(tails) == 1 and
@@ -733,7 +760,7 @@ def prove(caller, version):
               [(p.shim[:-8], p.size, p.good) for p in got], [(header(DATA, 5), 0, True)])
     number, = struct.unpack("!I", got[0].shim[-8:-4])
     caller.peer.say(message(number, caller.cookie, seq=caller.acked) + header(ECHO, 5, following=0),
-                    DSCP_RESPONSE, ack=caller.acked)
+                    ECHO_MARK, ack=caller.acked)
     caller.peer.read(1)
 
 
@@ -761,7 +788,7 @@ def blind_errors(tun, version):
 
     def sent():
         caller.sock.send(bytes(MSS - 60))
-        return next(p for p in caller.peer.read(2) if p.size and p.dscp == 0)
+        return next(p for p in caller.peer.read(2) if p.size and not mark_of(p.raw))
 
     def acknowledge(packet):
         caller.acked += packet.size
@@ -785,8 +812,8 @@ def blind_errors(tun, version):
         after += [p for p in caller.peer.read(2) if p.size]
         acknowledge(after[-1])
     tap.claim(f"IPv{version} ICMP about data in flight: no more headers, but probes",
-              not any(p.shim for p in after) and {p.dscp for p in after} == {DSCP_PROBE, 0} and
-              grown(before).get("icmp_refused") == 1, f"{[p.dscp for p in after]}, {grown(before)}")
+              not any(p.shim for p in after) and {is_probe(p) for p in after} == {True, False} and
+              grown(before).get("icmp_refused") == 1, f"{[is_probe(p) for p in after]}, {grown(before)}")
     caller.close()
     caller = Caller(tun, version, 51460)
     prove(caller, version)
@@ -809,20 +836,17 @@ def spoofed_synack(tun, version):
 
 
 def other_dscp(tun):
-    """The DSCP of answers is a module parameter, and differs from that of probes."""
-    for module in ("int_drive", "tcp_hpccpp", "net_tlm", "net_int"):
-        hosts.run(f"rmmod {module}")
-    loaded = hosts.load("net_int", f"dscp_response={DSCP_PROBE}"), hosts.load("net_int", "dscp_response=21")
-    listener = listen(4)
-    peer = Talker(tun, 4, 52000)
-    sock = peer.open(listener)
-    peer.say(probe(1, peer.cookie), DSCP_PROBE)
-    got = [p.dscp for p in peer.read(2)]
-    tap.equal("dscp_response: refused where it is that of probes; one answer, which has it", (loaded, got),
-              ((False, True), [21]))
-    peer.send(RST | ACK, pos=0)
-    sock.close()
-    listener.close()
+    """The DSCP of INT-MD is a module parameter: switches know its probes by it."""
+    hosts.run("rmmod net_tlm")
+    loaded = hosts.load("net_tlm", "dscp_intmd=64"), hosts.load("net_tlm", "dscp_intmd=21")
+    sysctl("int_format", 3)
+    for version in (4, 6):
+        caller = Caller(tun, version, 52000 + version)
+        set_dscp(caller.sock, version)
+        tap.equal(f"IPv{version} dscp_intmd: refused above 63; a probe of int_format 3 has it, data its own",
+                  (loaded, [(is_probe(p), p.dscp, p.good) for p in caller.data(100) if p.size]),
+                  ((False, True), [(True, 21, True), (False, DSCP, True)]))
+        caller.close()
 
 
 def main():

@@ -32,8 +32,6 @@ table inet lossy {
 	chain forward {
 		type filter hook forward priority 0; policy accept;
 		meta l4proto 63 drop
-		ip dscp 0x1b drop
-		ip6 dscp 0x1b drop
 		tcp option 253 exists drop
 		tcp option 254 exists drop
 	}

@@ -108,8 +108,7 @@ class Probes:
     def find(packet):
         at = ip_bytes(packet)
         end = at + (packet[at + 12] >> 4) * 4
-        found = next_of(packet) == socket.IPPROTO_TCP and \
-            shims.dscp_of(packet) == int_wire.DSCP_RESPONSE and end < len(packet)
+        found = int_wire.mark_of(packet) == int_wire.ECHO and end < len(packet)
         return (end, len(packet)) if found else None
 
     @staticmethod

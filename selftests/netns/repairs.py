@@ -16,9 +16,10 @@ import hosts
 import relay
 from hosts import sysctl
 from int_stamp import stamp
+from int_wire import mark_of
 
 RTT_S, RATE_BYTES_PS = 0.005, 51360000      # 240 packets of 1070 bytes per RTT
-MSS, DSCP_PROBE = 1000, 27
+MSS = 1000
 ETHERNET_BYTES, IPV4 = 14, b"\x08\x00"
 TCP_MAXSEG, SO_MAX_PACING_RATE = 2, 47
 # csig's stage, in ss cwnd_gain: so much more while no hop reports
@@ -35,7 +36,7 @@ def segment(frame):
         return 0, 0
     ip = frame[at + 2:]
     tcp = ip[40 if ip[9] == 63 else 20:struct.unpack_from("!H", ip, 2)[0]]
-    if ip[9] not in (6, 63) or ip[1] >> 2 == DSCP_PROBE:
+    if ip[9] not in (6, 63) or mark_of(ip):
         return 0, 0
     return struct.unpack_from("!I", tcp, 4)[0], len(tcp) - (tcp[12] >> 4) * 4
 

@@ -28,7 +28,7 @@ import shims
 import wire
 import xcp_wire
 import xdp
-from int_wire import ASKS, DSCP_PROBE, INT, data_shim, header as int_header, negotiated, negotiation
+from int_wire import ASKS, INT, PROBE_MARK, data_shim, header as int_header, negotiated, negotiation
 from shims import finish, fragments, insert, ip_bytes, next_of, set_next
 from wire import ACK, PSH, RST, SYN, Peer
 from xcp_wire import UNKNOWN, XCP, header as xcp_header
@@ -75,7 +75,7 @@ class Wire(shims.Wire):
             return wire.parse(body[4 if following == GRE else 0:]) and "through the tunnel"
         packet = wire.parse(self.unwrap(raw)[0])
         # A header with the right cookie is answered by telemetry, whatever filters do to TCP.
-        if not packet or shims.dscp_of(raw) == int_wire.DSCP_RESPONSE:
+        if not packet or int_wire.mark_of(raw) == int_wire.ECHO:
             return None
         if packet.flags & RST:
             return "RST"
@@ -403,9 +403,9 @@ def resets(tun, version, listener):
         pair.close()
 
 
-def segment(end, payload, dscp=DSCP_PROBE, **fields):
+def segment(end, payload, mark=PROBE_MARK, **fields):
     """A control packet: old bytes, as a carrier sends them."""
-    return end.packet(**({"flags": ACK, "pos": -len(payload), "ecn": dscp << 2, "payload": payload} |
+    return end.packet(**({"flags": ACK, "pos": -len(payload), "options": mark, "payload": payload} |
                          fields))
 
 

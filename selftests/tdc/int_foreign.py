@@ -69,9 +69,9 @@ def pseudo(version, protocol, length):
     return ends[8:40] + struct.pack("!II", length, protocol)
 
 
-def segment(version, protocol, payload):
+def segment(version, protocol, payload, options=b""):
     """TCP or UDP with a right checksum."""
-    head = l4(protocol, payload)
+    head = l4(protocol, payload, options)
     at = 16 if protocol == TCP else 6
     data = head[:at] + b"\0\0" + head[at + 2:] + payload
     check = checksum(pseudo(version, protocol, len(data)) + data + b"\0" * (len(data) % 2))
@@ -257,21 +257,34 @@ def ioam_is_complete(wire):
         expect_counts(wire, before, {"ioam": 1})
 
 
+def mark_and(options=b"", body=b""):
+    """A probe from TCP's header on, of one slot; options are behind its mark, body in front of its message."""
+    message = bytes(36) + struct.pack("!BBBBI", 0, 5, 3, 0, 0) + bytes(8) + struct.pack("!I", 1 << 28) + bytes(12)
+    return segment(4, TCP, body + message, struct.pack("!BBH", 253, 4, 0x4850) + options)
+
+
+def summed(data):
+    """Return the TCP segment with its checksum."""
+    return segment(4, TCP, data[(data[12] >> 4) * 4:], data[20:(data[12] >> 4) * 4])
+
+
 def intmd_in_probes(wire):
-    """The DSCP of INT-MD may be that of probes: a probe without INT-MD is no malformed packet."""
+    """A probe may have INT-MD or just its DSCP, which is then no malformed packet."""
     wire.qdisc(f"root handle 10: int rate 10mbit port_id {OWN_PORT} formats intmd node_id {NODE} dscp_intmd 27")
-    probe = b"hINT" + bytes(36) + struct.pack("!BBBBI", 0, 5, 3, 0, 0) + bytes(8) + struct.pack("!I", 1 << 28)
-    for data, grown in ((probe, 0), (intmd() + probe, 24)):
-        before = wire.stats()
-        sent = frame(*ip(4, segment(4, TCP, data), TCP, dsfield=27 << 2))
-        got = wire.pass_one(sent)
-        expect(len(got), len(sent) + grown, "length")
-        # The record of this hop is there, and TCP's checksum is right.
-        at = 34 + 20 + (16 + grown if grown else 0)
-        expect((got[at:at + 4], got[at + 44] >> 4), (b"hINT", 1), "message and nHop")
-        expect(network(got), network(frame(*ip(4, segment(4, TCP, got[54:]), TCP, dsfield=27 << 2))), "checksum")
-        expect_counts(wire, before, {"intmd": 1} if grown else {})
-        expect(wire.stats()["stamped"]["probe"] - before["stamped"]["probe"], 1, "records")
+    for only, records in (("noformats_only", 1), ("formats_only", 0)):
+        sh(f"tc qdisc change dev va root int {only}")
+        for options in (b"", b"\1" * 8):
+            for body, grown in ((b"", 0), (intmd(), 24)):
+                before = wire.stats()
+                sent = frame(*ip(4, mark_and(options, body), TCP, dsfield=27 << 2))
+                got = wire.pass_one(sent)
+                expect(len(got), len(sent) + grown, "length")
+                # The record of this hop is there, and TCP's checksum is right.
+                at = 34 + 24 + len(options) + len(body) + grown
+                expect(got[at + 40] >> 4, records, "nHop")
+                expect(network(got), network(frame(*ip(4, summed(got[34:]), TCP, dsfield=27 << 2))), "checksum")
+                expect_counts(wire, before, {"intmd": 1} if grown else {})
+                expect(wire.stats()["stamped"]["probe"] - before["stamped"]["probe"], records, "records")
 
 
 def ioam_left_alone(wire):

@@ -11,8 +11,8 @@ import sys
 from qdisc_netlink import plain, send
 
 TYPES = {"rate": 2, "speed": 3, "switch_id": 4, "port_id": 5, "overhead": 6, "sojourn": 7,
-         "share": 8, "protocol": 9, "dscp_probe": 11, "limit": 13,
-         "formats": 14, "node_id": 15, "schema": 16, "dscp_intmd": 17}
+         "share": 8, "protocol": 9, "limit": 13,
+         "formats": 14, "node_id": 15, "schema": 16, "dscp_intmd": 17, "formats_only": 18}
 
 
 def main(*words):

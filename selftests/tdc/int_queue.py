@@ -22,7 +22,10 @@ from frames import (DSTOPTS, ETH_P_IP, FRAGMENT, HOPOPTS, ICMP, PACKET_VNET_HDR,
                     checksum, expect, flood, frame, network, run_checks, sh)
 
 INT, DATA, PROBE, ECHO = 254, 2, 3, 4
-DSCP_PROBE = 0x1b
+# TCP's first option: the marks of probes and of answers, and another experiment's.
+PROBE_MARK, ECHO_MARK, OTHER_MARK = (struct.pack("!BBH", 253, 4, exid) for exid in (0x4850, 0x4841, 0x4851))
+TERMS = bytes(range(12))
+MESSAGE_BYTES = 36
 SWITCH, OWN_PORT, OVERHEAD = 0x123, 0x4567, 24
 ROOT = f"root handle 10: int rate 10mbit switch_id {SWITCH} port_id {OWN_PORT}"
 SPEED_10M, SPEED_100G = 1, 9
@@ -110,8 +113,8 @@ def tcp(payload, options=b"", flags=0x10):
                        0) + options + payload
 
 
-def message(magic=0x68494e54):
-    return struct.pack("!IIQIIIHHII", magic, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+def message():
+    return struct.pack("!IQIIIHHII", 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 
 def ip(version, payload, protocol, **more):
@@ -122,7 +125,7 @@ def inband(version, head, tags=(), **more):
     return frame(*ip(version, head + filler(900), INT, **more), tags)
 
 
-def probe(version, payload, tags=(), dscp=DSCP_PROBE, options=b"", **more):
+def probe(version, payload, tags=(), dscp=0, options=PROBE_MARK, **more):
     segment = with_check(version, TCP, tcp(payload, options))
     return frame(*ip(version, segment, TCP, dsfield=dscp << 2 | 2, **more), tags)
 
@@ -197,7 +200,7 @@ def untouched(name, data, malformed, counted):
 
 
 H = header()
-P = message() + header(PROBE)
+P = message() + header(PROBE) + TERMS
 TO_INT = struct.pack("!BBIH", INT, 0, 0x01040000, 0)
 TO_UDP = struct.pack("!BBIH", UDP, 0, 0x01040000, 0)
 OLD = [record(SPEED_100G, 1, 2, 10), record(SPEED_10M, 3, 4, 0)]
@@ -213,22 +216,23 @@ def made(maker, version, behind=b"", **more):
     return lambda head: maker(version, head + behind, **more)
 
 
-def question(version, behind=b"", **more):
+def question(version, behind=TERMS, **more):
     return lambda head: probe(version, message() + head + behind, **more)
 
 
 def behind_intmd(version, stack=bytes(24)):
     """A probe into which another switch has written INT-MD, before this one."""
-    return lambda head: probe(version, int_foreign.intmd(stack) + message() + head)
+    return lambda head: probe(version, int_foreign.intmd(stack) + message() + head + TERMS)
 
 
-def behind_ifa(version, stack=bytes(64), following=TCP, **more):
+def behind_ifa(version, stack=bytes(64), following=TCP, mark=PROBE_MARK, **more):
     """The same for IFA: the checksum is that of TCP without it."""
     def make(head):
-        segment = with_check(version, TCP, tcp(message() + head))
+        segment = with_check(version, TCP, tcp(message() + head + TERMS, mark))
         words = struct.pack("!BBBB", 0, 0, 255, len(stack) // 4)
-        data = struct.pack("!BBBB", 0x20, following, 0, 64) + segment[:20] + words + stack + segment[20:]
-        return frame(*ip(version, data, int_foreign.IFA, dsfield=DSCP_PROBE << 2 | 2, **more))
+        at = 20 + len(mark)
+        data = struct.pack("!BBBB", 0x20, following, 0, 64) + segment[:at] + words + stack + segment[at:]
+        return frame(*ip(version, data, int_foreign.IFA, **more))
     return make
 
 
@@ -253,7 +257,12 @@ STAMPED = [
     ("probe, IPv4", question(4), header(PROBE), "probe", {}),
     ("probe, IPv6", question(6), header(PROBE), "probe", {}),
     ("probe with more behind, of odd length", question(4, filler(333)), header(PROBE), "probe", {}),
-    ("probe with TCP options", question(6, options=b"\x01" * 12), header(PROBE), "probe", {}),
+    ("probe with more TCP options", question(6, options=PROBE_MARK + b"\x01" * 12), header(PROBE), "probe", {}),
+    ("probe of DSCP 27", question(4, dscp=27), header(PROBE), "probe", {}),
+    ("probe of DSCP 63, IPv6", question(6, dscp=63), header(PROBE), "probe", {}),
+    ("probe behind IPv4 options", lambda head: frame(*ip(
+        4, with_check(4, TCP, tcp(message() + head + TERMS, PROBE_MARK)), TCP, options=b"\1" * 8)), header(PROBE),
+     "probe", {}),
     ("probe in two tags", question(4, tags=["ad", "q"]), header(PROBE), "probe", {}),
     ("probe in a padded frame", lambda head: question(4)(head) + bytes(20), header(PROBE, slots=0),
      "probe", {"port": None, "full": 1}),
@@ -275,7 +284,7 @@ BAD = [
 ]
 UNTOUCHED = [(f"{cause}, inband", inband(4 + 2 * (i % 2), head), cause, {})
              for i, (cause, head) in enumerate(BAD)]
-UNTOUCHED += [(f"{cause}, probe", probe(4 + 2 * (i % 2), message() + head), cause, {})
+UNTOUCHED += [(f"{cause}, probe", probe(4 + 2 * (i % 2), message() + head + TERMS), cause, {})
               for i, (cause, head) in enumerate(
                   [(cause, head[:2] + bytes([head[2] if cause == "type" else PROBE]) + head[3:])
                    for cause, head in BAD])]
@@ -284,32 +293,36 @@ UNTOUCHED += [
     ("truncated, IPv6", frame(*ip(6, H[:11], INT)), "truncated", {}),
     ("nothing of it", frame(*ip(4, b"", INT)), "truncated", {}),
     ("ends within, but the frame is padded", frame(*ip(4, H[:30], INT)) + H[30:], "truncated", {}),
-    ("truncated, probe", probe(4, P[:-1]), "truncated", {}),
-    ("probe that ends within its message", probe(6, P[:39]), "truncated", {}),
+    ("truncated, probe", probe(4, P[:-13]), "truncated", {}),
+    ("probe that ends within its message", probe(6, P[:35]), "truncated", {}),
+    ("probe, three bytes", probe(4, P[:3]), "truncated", {}),
     ("a probe's inband", inband(4, header(PROBE)), "type", {}),
-    ("data's in a probe", probe(4, message() + H), "type", {}),
+    ("data's in a probe", probe(4, message() + H + TERMS), "type", {}),
     ("echo, inband", inband(4, header(ECHO)), None, {"echo": 1}),
-    ("echo with a probe's DSCP", probe(4, message() + header(ECHO)), None, {"echo": 1}),
-    ("response", probe(4, message() + header(ECHO), dscp=0x1f), None, {}),
-    ("a probe without DSCP", probe(4, P, dscp=0), None, {}),
-    ("a probe of another DSCP", probe(6, P, dscp=1), None, {}),
-    ("in UDP", frame(*ip(4, udp(P), UDP, dsfield=DSCP_PROBE << 2)), None, {}),
-    ("a probe's DSCP, another message", probe(4, message(0x68494e55) + header(PROBE)), None, {}),
-    ("a probe's DSCP, TCP without data", probe(6, b""), None, {}),
-    ("a probe's DSCP, three bytes", probe(4, P[:3]), None, {}),
-    ("TCP's header of 16 bytes", frame(*ip(4, tcp(P)[:12] + b"\x40" + tcp(P)[13:], TCP,
-                                           dsfield=DSCP_PROBE << 2)), None, {}),
-    ("TCP's header ends behind the packet", frame(*ip(4, tcp(b"")[:12] + b"\xf0" + tcp(b"")[13:],
-                                                      TCP, dsfield=DSCP_PROBE << 2)), None, {}),
-    ("INT-MD, another message", probe(4, int_foreign.intmd() + message(0x68494e55) + header(PROBE)), None, {}),
-    ("INT-MD that ends behind the packet", probe(6, int_foreign.intmd(total=30) + P), None, {}),
-    ("half of INT-MD", probe(4, int_foreign.intmd()[:9]), None, {}),
-    ("IFA of another DSCP", frame(*ip(4, network(behind_ifa(4)(header(PROBE)))[22:], int_foreign.IFA)), None, {}),
+    ("echo with a probe's mark", probe(4, message() + header(ECHO)), None, {"echo": 1}),
+    ("answer", probe(4, message() + header(ECHO), options=ECHO_MARK), None, {}),
+    ("a probe without mark", probe(4, P, options=b""), None, {}),
+    ("a probe without mark, DSCP 27", probe(6, P, dscp=27, options=b""), None, {}),
+    ("a probe with another option in front", probe(6, P, options=b"\1" * 4 + PROBE_MARK), None, {}),
+    ("another experiment's", probe(4, P, options=OTHER_MARK), None, {}),
+    ("a mark as data", probe(4, PROBE_MARK + P, options=b""), None, {}),
+    ("a mark as data of IPv6", probe(6, PROBE_MARK + P, options=b""), None, {}),
+    ("in UDP", frame(*ip(4, udp(PROBE_MARK * 4 + P), UDP)), None, {}),
+    ("a mark, TCP without data", probe(6, b""), None, {}),
+    ("TCP's header of 16 bytes", frame(*ip(4, tcp(P, PROBE_MARK)[:12] + b"\x40" + tcp(P, PROBE_MARK)[13:], TCP)),
+     None, {}),
+    ("TCP's header ends behind the packet",
+     frame(*ip(4, tcp(b"", PROBE_MARK)[:12] + b"\xf0" + tcp(b"", PROBE_MARK)[13:], TCP)), None, {}),
+    ("INT-MD, another experiment's", probe(4, int_foreign.intmd() + P, options=OTHER_MARK), None, {}),
+    ("INT-MD that ends behind the packet", probe(6, int_foreign.intmd(total=30) + P), "length", {}),
+    ("half of INT-MD", probe(4, int_foreign.intmd()[:9]), "truncated", {}),
+    ("IFA without a mark", behind_ifa(4, mark=b"\1" * 4)(header(PROBE)), None, {}),
     ("IFA with UDP", behind_ifa(4, following=UDP)(header(PROBE)), None, {}),
     ("IFA in a later fragment", behind_ifa(4, fragment=1)(header(PROBE)), None, {}),
-    ("IFA that ends within the stack", frame(*ip(6, network(behind_ifa(6)(header(PROBE)))[42:90], int_foreign.IFA,
-                                                 dsfield=DSCP_PROBE << 2)), None, {}),
-    ("half a TCP header", frame(*ip(4, tcp(P)[:10], TCP, dsfield=DSCP_PROBE << 2)), None, {}),
+    ("IFA that ends within the stack",
+     frame(*ip(6, network(behind_ifa(6)(header(PROBE)))[42:90], int_foreign.IFA)), None, {}),
+    ("half a TCP header", frame(*ip(4, tcp(P)[:10], TCP)), None, {}),
+    ("half a mark", frame(*ip(6, tcp(b"", PROBE_MARK)[:22], TCP)), None, {}),
     ("later fragment", inband(4, H, fragment=1), None, {}),
     ("later fragment, IPv6", frame(*frames.ipv6(H, FRAGMENT, struct.pack("!BBHI", INT, 0, 8, 1))),
      None, {}),
@@ -440,13 +453,12 @@ def refused_change_leaves_all(wire):
 
 
 def other_code_points(wire):
-    wire.qdisc(f"{ROOT} protocol 200 dscp_probe 2")
-    for data in (inband(4, H), probe(4, P)):
-        expect(wire.pass_one(data), data, "old code point")
+    wire.qdisc(f"{ROOT} protocol 200")
+    data = inband(4, H)
+    expect(wire.pass_one(data), data, "old code point")
     expect_stats(wire)
-    for data in (frame(*ip(6, H, 200)), probe(6, P, dscp=2)):
-        wire.pass_one(data)
-    expect_stats(wire, stamped={"data": 1, "probe": 1})
+    wire.pass_one(frame(*ip(6, H, 200)))
+    expect_stats(wire, stamped={"data": 1})
 
 
 def down_and_up(wire):
@@ -499,9 +511,10 @@ def checksum_is_the_devices(wire):
             start = 34 if version == 4 else 54
             head = header(PROBE)
             wire.qdisc(ROOT)
-            want = with_check(version, TCP, tcp(message() + with_entry(head, own_record(), OWN_PORT)), partial=able)
-            sent = with_check(version, TCP, tcp(message() + head), partial=True)
-            got = put_partial(wire, frame(*ip(version, sent, TCP, dsfield=DSCP_PROBE << 2)), start, 16)
+            want = with_check(version, TCP, tcp(message() + with_entry(head, own_record(), OWN_PORT) + TERMS,
+                                                PROBE_MARK), partial=able)
+            sent = with_check(version, TCP, tcp(message() + head + TERMS, PROBE_MARK), partial=True)
+            got = put_partial(wire, frame(*ip(version, sent, TCP)), start, 16)
             expect(got[start:], want, f"able {able}, IPv{version}")
             sh("tc qdisc del dev va root")
 
@@ -535,33 +548,34 @@ def super_probe(wire):
     """TCP's checksum of a GSO packet is the device's, and stays as it is."""
     wire.qdisc(ROOT)
     payload = message() + header(PROBE)
-    segment = with_check(4, TCP, tcp(payload + bytes(3000 - len(payload))), partial=True)
-    data = frame(*ip(4, segment, TCP, dsfield=DSCP_PROBE << 2))
+    segment = with_check(4, TCP, tcp(payload + bytes(3000 - len(payload)), PROBE_MARK), partial=True)
+    data = frame(*ip(4, segment, TCP))
     own = own_record()
-    wire.put(struct.pack("=BBHHHH", NEEDS_CSUM, 1, 54, 1000, 34, 16) + data)
+    wire.put(struct.pack("=BBHHHH", NEEDS_CSUM, 1, 58, 1000, 34, 16) + data)
     got = wire.arrived()
     expect(len(got), 1, "arrived")
-    at = 54 + len(message())
+    at = 58 + len(message())
     expect(got[0][at:at + 52], with_entry(header(PROBE), own, OWN_PORT), "header")
     expect(got[0][:at] + got[0][at + 52:], data[:at] + data[at + 52:], "around it")
     expect_stats(wire, stamped={"probe": 3})
-    expect(wire.stats()["tx_bytes"], 3 * (54 + 1000), "tx_bytes")
+    expect(wire.stats()["tx_bytes"], 3 * (58 + 1000), "tx_bytes")
 
 
 def child_that_segments(wire):
     """tbf below us segments what does not fit its bucket, and so overwrites the arrival time:
     the queue is then what is left in it."""
     payload = message() + header(PROBE)
-    segment = with_check(4, TCP, tcp(payload + bytes(3000 - len(payload))), partial=True)
-    data = frame(*ip(4, segment, TCP, dsfield=DSCP_PROBE << 2))
+    segment = with_check(4, TCP, tcp(payload + bytes(3000 - len(payload)), PROBE_MARK), partial=True)
+    data = frame(*ip(4, segment, TCP))
     wire.qdisc(f"{ROOT} sojourn", "parent 10:1 handle 20: tbf rate 8mbit burst 1100 limit 100mb")
     for _ in range(2):
-        wire.put(struct.pack("=BBHHHH", NEEDS_CSUM, 1, 54, 1000, 34, 16) + data)
+        wire.put(struct.pack("=BBHHHH", NEEDS_CSUM, 1, 58, 1000, 34, 16) + data)
     got = wire.arrived()
     expect(len(got), 6, "arrived")
-    expect_stats(wire, stamped={"probe": 2}, untimed=2)
-    # The fourth of six, of 1054 bytes each.
-    expect(read(got[3], 54 + len(message()))[3][0][3], 2 * 1054, "queue")
+    # Each segment has TCP's header, with the mark, but only the first has a message behind it.
+    expect_stats(wire, stamped={"probe": 2}, malformed={"length": 4}, untimed=2)
+    # The fourth of six, of 1058 bytes each.
+    expect(read(got[3], 58 + len(message()))[3][0][3], 2 * 1058, "queue")
     wire.empty()
 
 
@@ -623,14 +637,27 @@ def sojourn_below(classes):
         wire, *classes, int_of(1, "sojourn"), int_of(2, "sojourn")))
 
 
-def sojourn_at_the_class_rate(wire):
-    """The record says the port's speed; the queue is what the class sends in that time."""
+def sojourn_of_a_class(wire):
+    """The record says the port's speed, so the queue is what the port sends in that time, at any rate of the class."""
     entries = two_classes(wire, *DRR, *(
-        f"qdisc add dev va parent 2:{n} handle {n}0: int rate {rate} speed 100mbit sojourn"
+        f"qdisc add dev va parent 2:{n} handle {n}0: int rate {rate} speed 10mbit sojourn"
         for n, rate in ((1, "2mbit"), (2, "6mbit"))))
-    for n, speed, waited_ns, _, qlen in entries:
-        expect(speed, 2, "speed")
-        expect(qlen, waited_ns * {1: 250, 2: 750}[n] // 10**6, "queue")
+    expect({speed for _, speed, *_ in entries}, {SPEED_10M}, "speed")
+    filled_at_once(entries)
+
+
+def classes_have_a_guarantee(wire):
+    """Bytes of the class itself, in the measure of its guarantee until it is known what the others leave."""
+    entries = two_classes(wire, *DRR, *(
+        f"qdisc add dev va parent 2:{n} handle {n}0: int rate {rate} speed 10mbit share sojourn port_id 1"
+        for n, rate in ((1, "5mbit"), (2, "2mbit"))))
+    expect({speed for _, speed, *_ in entries}, {SPEED_10M}, "speed")
+    filled_at_once(entries)
+    # 10 Mbit/s over the guarantee and 1/32 of it; the first frame has sent nothing before.
+    for n, scaled in ((1, 1939), (2, 4848)):
+        tx = tx_of(entries, n)
+        expect((tx[0], {after - before for before, after in zip(tx, tx[1:])} - {scaled, scaled + 1}), (0, set()),
+               f"txBytes {n}")
 
 
 def tx_of(entries, number):
@@ -691,7 +718,7 @@ def main():
     for check in (units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
                   around_another, around_another_of_its_kind, change_in_the_stream,
                   refused_change_leaves_all, other_code_points, down_and_up, speed_of_the_device,
-                  sojourn_at_the_class_rate, classes_share_a_port, classes_that_do_not_share,
+                  sojourn_of_a_class, classes_have_a_guarantee, classes_share_a_port, classes_that_do_not_share,
                   flooded_clones_differ, trace_tells):
         checks.append((check.__name__.replace("_", " "), check, ()))
     checks += [(f"formats: {check.__name__.replace('_', ' ')}", check, ()) for check in int_foreign.CHECKS]

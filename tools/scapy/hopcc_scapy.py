@@ -36,7 +36,8 @@ TYPES = {2: "data", 3: "probe", 4: "answer"}
 KINDS = {0: "records", 1: "summary", 2: "ratio", 3: "window"}
 SPEEDS = dict(enumerate(("unknown", "10M", "100M", "1G", "2.5G", "10G", "25G", "40G", "50G", "100G", "200G",
                          "400G", "800G", "1.6T", "5G", "reserved")))
-MAGIC = 0x68494e54
+# The first TCP option of a probe and of an answer, and what is behind the header in each
+MARKS = {b"\xfd\x04HP": 12, b"\xfd\x04HA": 0}
 
 
 def transport_sum(underlayer, data):
@@ -141,7 +142,7 @@ class Int(Shim, IntHeader):
 
 class IntMessage(Packet):
     name = "INT message"
-    fields_desc = [XIntField("magic", MAGIC), XIntField("id", 0), XLongField("cookie", 0), IntField("seq", 0),
+    fields_desc = [XIntField("id", 0), XLongField("cookie", 0), IntField("seq", 0),
                    IntField("t_ns", 0), IntField("window", 0), ShortEnumField("kind", 0, KINDS),
                    ShortField("flows", 0), XLongField("tag", 0)]
 
@@ -167,7 +168,9 @@ class IfaMetadata(Packet):
                    StrLenField("stack", b"", length_from=lambda packet: packet.words * 4)]
 
     def guess_payload_class(self, payload):
-        return message_class(payload) or Packet.guess_payload_class(self, payload)
+        tcp = self.underlayer
+        marked = isinstance(tcp, TCP) and terms_bytes(tcp) is not None
+        return IntMessage if marked else Packet.guess_payload_class(self, payload)
 
 
 class IntMd(Packet):
@@ -181,7 +184,7 @@ class IntMd(Packet):
                    StrLenField("stack", b"", length_from=lambda packet: max(0, packet.words - 3) * 4)]
 
     def guess_payload_class(self, payload):
-        return message_class(payload) or Packet.guess_payload_class(self, payload)
+        return IntMessage if payload else Packet.guess_payload_class(self, payload)
 
 
 class CsigOption(Part):
@@ -260,18 +263,22 @@ bind_layers(Ifa, UDP, next=17)
 guess_by_port = TCP.guess_payload_class
 
 
-def message_class(payload):
-    """Return the class of a probe and of an answer, by their magic number; None for other data."""
-    return IntMessage if payload[:4] == struct.pack("!I", MAGIC) else None
+def terms_bytes(tcp):
+    """Return the bytes behind the header of a probe or of an answer, by TCP's mark; None for other segments."""
+    first = tcp.options[0] if tcp.options else (0, None)
+    return MARKS.get(bytes([first[0], 4]) + first[1]) if isinstance(first[1], bytes) else None
 
 
 def guess_message(self, payload):
     """A probe and an answer are found whatever the ports are; INT-MD only in front of one."""
     if isinstance(self.underlayer, Ifa):
         return IfaMetadata
-    if payload[:1] == b"\x10" and len(payload) > 1 and message_class(payload[payload[1] * 4 + 4:]):
-        return IntMd
-    return message_class(payload) or guess_by_port(self, payload)
+    behind = terms_bytes(self)
+    if behind is None or len(payload) < 48 + behind:
+        return guess_by_port(self, payload)
+    # The slots in the header's last word are those of the packet's length, unless INT-MD is in front.
+    slots = payload[len(payload) - behind - 4] >> 4
+    return IntMessage if len(payload) == 48 + slots * 8 + behind else IntMd
 
 
 TCP.guess_payload_class = guess_message

@@ -7,10 +7,9 @@
 static const char int_usage[] =
 	"Usage: ... int [ switch_id NUMBER ] [ port_id NUMBER ] [ rate RATE | auto ]\n"
 	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
-	"       [ protocol NUMBER ] [ dscp_probe NUMBER ]\n"
-	"       [ limit BYTES ]\n"
+	"       [ protocol NUMBER ] [ limit BYTES ]\n"
 	"       [ formats LIST | none ] [ node_id NUMBER ] [ schema NUMBER ]\n"
-	"       [ dscp_intmd NUMBER ]\n"
+	"       [ dscp_intmd NUMBER ] [ [no]formats_only ]\n"
 	"  switch_id   of this box, 0 to %d (default: from the device's address)\n"
 	"  port_id     of this port, 0 to %d (default %d)\n"
 	"  rate        of the port or class, 10kbit to 1600gbit\n"
@@ -20,21 +19,20 @@ static const char int_usage[] =
 	"  sojourn     the queue is the packet's time in it, times the rate (default off)\n"
 	"  share       count bytes sent with all of this device and port_id (default off)\n"
 	"  protocol    IP protocol of telemetry between IP and transport, %d to %d (default %d)\n"
-	"  dscp_probe  DSCP of probes, 0 to %d (default %d)\n"
 	"  limit       of the default child, a byte fifo\n"
 	"  formats     of other switches, written too: ifa,ioam,intmd (default none)\n"
 	"  node_id     in these formats, 1 to %d, with ifa to %d\n"
 	"  schema      of opaque state in ioam that takes a record, 0 to %d\n"
 	"              (default %d)\n"
-	"  dscp_intmd  DSCP of packets with intmd, 0 to %d\n";
+	"  dscp_intmd  DSCP of packets with intmd, 0 to %d\n"
+	"  formats_only  write no records of our own (default off)\n";
 
 static void int_print_usage(void)
 {
 	fprintf(stderr, int_usage, TC_INT_SWITCH_ID_MAX,
 		TC_INT_PORT_ID_MAX, TC_INT_PORT_ID_DEFAULT, TC_INT_OVERHEAD_MAX_BYTES,
 		TC_INT_OVERHEAD_DEFAULT_BYTES, TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX,
-		TC_INT_PROTOCOL_DEFAULT, TC_INT_DSCP_MAX, TC_INT_DSCP_PROBE_DEFAULT,
-		TC_INT_NODE_ID_MAX,
+		TC_INT_PROTOCOL_DEFAULT, TC_INT_NODE_ID_MAX,
 		TC_INT_NODE_ID_IFA_MAX, TC_INT_SCHEMA_MAX, TC_INT_SCHEMA_DEFAULT, TC_INT_DSCP_MAX);
 }
 
@@ -91,8 +89,6 @@ static const struct word int_words[] = {
 	{ .name = "protocol", .attr = TCA_INT_PROTOCOL, .read = word_read_number,
 	  .min = TC_INT_PROTOCOL_MIN, .max = TC_INT_PROTOCOL_MAX, .unit = "",
 	  .allowed = INT_FROM_TO(TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX) },
-	{ .name = "dscp_probe", .attr = TCA_INT_DSCP_PROBE, .read = word_read_number,
-	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
 	{ .name = "limit", .attr = TCA_INT_LIMIT, .read = word_read_bytes,
 	  .min = TC_INT_LIMIT_MIN_BYTES, .max = TC_INT_LIMIT_MAX_BYTES, .unit = "b",
 	  .allowed = INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes" },
@@ -105,6 +101,7 @@ static const struct word int_words[] = {
 	  .max = TC_INT_SCHEMA_MAX, .unit = "", .allowed = INT_TO(TC_INT_SCHEMA_MAX) },
 	{ .name = "dscp_intmd", .attr = TCA_INT_DSCP_INTMD, .read = word_read_number,
 	  .max = TC_INT_DSCP_MAX, .unit = "", .allowed = INT_TO(TC_INT_DSCP_MAX) },
+	{ .name = "formats_only", .attr = TCA_INT_FORMATS_ONLY },
 };
 
 #define INT_WORDS (sizeof(int_words) / sizeof(*int_words))

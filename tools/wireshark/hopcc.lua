@@ -11,7 +11,8 @@
 
 local TCP, EXPERIMENT, NEGOTIATION = 6, 253, 254
 local CSIG_EXID, INT_EXID = 0x4353, 0x4849
-local INT_MAGIC = 0x68494e54
+-- The first option of TCP in a probe and in an answer, and what is behind the header in each
+local MARKS = { [0xfd044850] = 12, [0xfd044841] = 0 }
 local ethertypes = DissectorTable.get("ethertype")
 local ip_protocols = DissectorTable.get("ip.proto")
 local data_dissector = Dissector.get("data")
@@ -360,13 +361,15 @@ local intmd_field = {
 }
 intmd.fields = intmd_field
 
--- Return: the offset of the message behind INT-MD; 0 if there is none.
-local function add_intmd(payload, tree)
-	if payload:len() < 20 or payload(0, 1):bitfield(0, 4) ~= 1 or payload(4, 1):bitfield(0, 4) ~= 2 then
+-- Return: the offset of the message behind INT-MD; 0 if there is none: the slots in the last word of the
+-- message's header are then those of the packet's length. behind: bytes behind that header
+local function add_intmd(payload, behind, tree)
+	local slots = payload(payload:len() - behind - 4, 1):bitfield(0, 4)
+	if payload:len() == 48 + slots * 8 + behind then
 		return 0
 	end
 	local stop = (payload(1, 1):uint() + 1) * 4
-	if stop < 16 or payload:len() < stop + 4 or payload(stop, 4):uint() ~= INT_MAGIC then
+	if stop < 16 or payload:len() < stop + 4 then
 		return 0
 	end
 	local branch = tree:add(intmd, payload(0, stop))
@@ -427,25 +430,28 @@ end
 local messages = Proto("hopcc", "hopcc in TCP")
 local payloads, option_fields = Field.new("tcp.payload"), Field.new("tcp.options")
 
-local function add_message(payload, pinfo, tree)
-	payload = payload(add_intmd(payload, tree))
-	if payload:len() < 52 or payload(0, 4):uint() ~= INT_MAGIC then
+local function add_message(payload, behind, pinfo, tree)
+	if payload:len() < 48 + behind then
 		return
 	end
-	local header = payload(40):tvb()
+	payload = payload(add_intmd(payload, behind, tree))
+	if payload:len() < 48 then
+		return
+	end
+	local header = payload(36):tvb()
 	local bytes = int_bytes(header)
 	if bytes == 0 then
 		return
 	end
 	local branch = tree:add(int, payload)
-	branch:add(int_field.id, payload(4, 4))
-	branch:add(int_field.cookie, payload(8, 8))
-	branch:add(int_field.seq, payload(16, 4))
-	branch:add(int_field.t_ns, payload(20, 4))
-	branch:add(int_field.window, payload(24, 4))
-	branch:add(int_field.kind, payload(28, 2))
-	branch:add(int_field.flows, payload(30, 2))
-	branch:add(int_field.tag, payload(32, 8))
+	branch:add(int_field.id, payload(0, 4))
+	branch:add(int_field.cookie, payload(4, 8))
+	branch:add(int_field.seq, payload(12, 4))
+	branch:add(int_field.t_ns, payload(16, 4))
+	branch:add(int_field.window, payload(20, 4))
+	branch:add(int_field.kind, payload(24, 2))
+	branch:add(int_field.flows, payload(26, 2))
+	branch:add(int_field.tag, payload(28, 8))
 	add_header(header(0, bytes), branch)
 	pinfo.cols.info:prepend("INT " .. types[header(2, 1):uint()] .. ": ")
 	if header(2, 1):uint() == 3 and header:len() >= bytes + 12 then
@@ -508,11 +514,15 @@ local function add_options(options, tree)
 end
 
 function messages.dissector(_, pinfo, tree)
+	local behind
 	for _, field in ipairs({ option_fields() }) do
 		add_options(field.range, tree)
+		behind = MARKS[field.range:len() >= 4 and field.range(0, 4):uint() or 0]
 	end
 	for _, field in ipairs({ payloads() }) do
-		add_message(field.range, pinfo, tree)
+		if behind then
+			add_message(field.range, behind, pinfo, tree)
+		end
 	end
 end
 

@@ -274,11 +274,9 @@ bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,
 /**
  * nint_vendor_take() - process a probe with headers of another vendor in front of its payload
  * @skb: the packet, for this host; skb->data is at its network header
- * @tcp_at: offset of the TCP header from skb->data
+ * @tcp_at: offset of the TCP header from skb->data, which is linear
  * @payload_at: offset of the payload
  * @carried: argument of int_vendor_ops.read(), which is called for a valid probe
- * @counts: a probe that is not valid is counted; it is not recognised, and counted, when it is back
- *	without the headers
  *
  * The packet is linear when @read is called.
  *
@@ -286,6 +284,6 @@ bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,
  * Return: true if the packet was a probe, and is consumed; false if it is data.
  */
 bool nint_vendor_take(struct sk_buff *skb, unsigned int tcp_at, unsigned int payload_at,
-		      const void *carried, bool counts);
+		      const void *carried);
 
 #endif /* HOPCC_FLOW_INT_VENDOR_H */

@@ -33,11 +33,12 @@
  * Position of the header in a packet:
  *
  *	[IP][header][tail][TCP]		DATA
- *	[IP][TCP][message][header][terms]	PROBE
- *	[IP][TCP][message][header]	ECHO
+ *	[IP][TCP, mark][message][header][terms]	PROBE
+ *	[IP][TCP, mark][message][header]	ECHO
  *
  * A probe and its answer are TCP segments with old sequence numbers (SND.UNA - length), so that a
- * receiver that does not know them treats them as duplicates.
+ * receiver that does not know them treats them as duplicates. The mark by which they are recognised
+ * is the first option of TCP, so that they have the DSCP, and thus the queue, of their connection.
  */
 #ifndef HOPCC_WIRE_INT_H
 #define HOPCC_WIRE_INT_H
@@ -53,9 +54,16 @@
 
 #define INT_PROTOCOL_DEFAULT	254	/* RFC 3692: for experiments */
 
-/* Default DSCPs, from pool 2 (for experiments; RFC 2474 section 6). */
-#define INT_DSCP_PROBE_DEFAULT		0x1b
-#define INT_DSCP_RESPONSE_DEFAULT	0x1f
+/*
+ * The marks of probes and of their answers: a TCP option of four bytes behind TCP's 20, with a kind
+ * for experiments and an ExID (RFC 6994). An application writes data, but no options, so its data
+ * never has a mark. Hops compare one word; the ExIDs are "HP" and "HA".
+ */
+#define INT_MARK_PROBE		0xfd044850U
+#define INT_MARK_ECHO		0xfd044841U
+#define INT_MARK_BYTES		4U
+/* TCP's header in a probe and in an answer. */
+#define INT_TCP_BYTES		(20U + INT_MARK_BYTES)
 
 /* Flag of DATA and PROBE: the sender's window is below INT_SMALL_WINDOW_PKTS segments. */
 #define INT_FLAG_SMALL		0x40
@@ -113,13 +121,10 @@ struct int_hdr {
 	__be64	record[];
 } __packed __aligned(4);
 
-/* "hINT" */
-#define INT_MSG_MAGIC		0x68494e54U
-#define INT_MSG_BYTES		40U
+#define INT_MSG_BYTES		36U
 
 /**
  * struct int_msg - message in front of the header of a probe or an answer
- * @magic: INT_MSG_MAGIC
  * @id: ID of the probe, or of the packet that is answered
  * @cookie: cookie from the option by which this packet's receiver negotiated (hop_option.h); it
  *	proves that the sender has read it
@@ -134,7 +139,6 @@ struct int_hdr {
  * @tag_lo: answer: lower half of the same
  */
 struct int_msg {
-	__be32	magic;
 	__be32	id;
 	__be64	cookie;
 	__be32	seq;

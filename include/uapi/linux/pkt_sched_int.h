@@ -34,7 +34,6 @@
 #define TC_INT_PROTOCOL_DEFAULT		254
 
 #define TC_INT_DSCP_MAX			63
-#define TC_INT_DSCP_PROBE_DEFAULT	27
 
 /* Telemetry of other switches that this hop writes: bits of the option formats; 0: none */
 enum {
@@ -77,13 +76,14 @@ enum {
 	TCA_INT_SHARE,		/* u32, 1: txBytes of all classes with this port ID */
 	TCA_INT_PROTOCOL,	/* u32 */
 	__TCA_INT_UNUSED_10,	/* DSCP of telemetry in UDP, which is no more */
-	TCA_INT_DSCP_PROBE,	/* u32 */
-	__TCA_INT_UNUSED_12,	/* its port */
+	__TCA_INT_UNUSED_11,	/* DSCP of probes, which have a mark now */
+	__TCA_INT_UNUSED_12,	/* port of telemetry in UDP */
 	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
 	TCA_INT_FORMATS,	/* u32, bits 1 << TC_INT_FORMAT_* */
-	TCA_INT_NODE_ID,	/* u32; this and the next two: in a dump only with formats */
+	TCA_INT_NODE_ID,	/* u32; this and the next ones: in a dump only with formats */
 	TCA_INT_SCHEMA,		/* u32 */
 	TCA_INT_DSCP_INTMD,	/* u32 */
+	TCA_INT_FORMATS_ONLY,	/* u32, 1: no records of our own */
 	__TCA_INT_MAX,
 };
 

@@ -186,7 +186,7 @@ bool nint_vendor_take(struct sk_buff *skb, unsigned int tcp_at, unsigned int pay
 		nint_count(in, INT_COUNT_NO_MEMORY);
 		return false;
 	}
-	/* What is no valid probe is counted when it is back without the headers. */
+	/* An invalid probe is counted when it is back without the headers. */
 	if (nint_control_read(skb, payload_at, INT_TYPE_PROBE, &ctl) != INT_OK ||
 	    nint_find_asked_flow(skb, (const struct tcphdr *)(skb->data + tcp_at), &ctl,
 				 &flow) != INT_COUNTS)

@@ -67,7 +67,7 @@ struct sint_hop_params {
 	u64 scale_q32;
 };
 
-/* What the other classes send is measured while the port could send this much, in 1 s at most. */
+/* The load of the other classes is measured while the port could send this much, in 1 s at most. */
 #define INT_CLASS_BYTES		(1U << 17)
 #define INT_CLASS_MAX_NS	(1ULL << 30)
 

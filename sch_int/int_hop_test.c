@@ -419,7 +419,7 @@ static const struct {
 	{ 0,		1000 },
 	{ 50000,	1250 },
 	{ 100000,	1666 },
-	/* It is guaranteed 5.15625 Gbit/s, 1/32 more than half: 1000 bytes are 1939.4. */
+	/* The class is guaranteed 5.15625 Gbit/s, 1/32 more than half: 1000 bytes are 1939.4. */
 	{ 121094,	1939 },
 	{ 125000,	1939 },
 	{ 250000,	1939 },

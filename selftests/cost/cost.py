@@ -236,7 +236,7 @@ def per_qdisc(rows):
 
 
 def per_ports(rows):
-    """What the timers of busy ports cost a second of a CPU with 10^9 instructions a second."""
+    """The cost of busy ports' timers, in a second of a CPU with 10^9 instructions a second."""
     found = {row["case"]: row for row in rows}
     return [{"qdisc": case, "ports": found[case]["ports"],
              "instructions_per_packet": found[f"{case}-rare"]["instructions"] // found[case]["packets"],

@@ -13,7 +13,7 @@ static struct scsig_port_params draw_params(void)
 	};
 }
 
-/* What the port is found to send: any rate that tc accepts, below the configured one */
+/* The rate that the port is found to send: any rate that tc accepts, below the configured one */
 static struct hop_drain draw_drain(const struct scsig_port_params *p)
 {
 	return (struct hop_drain) {

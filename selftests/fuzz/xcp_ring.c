@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a ring holds is bounded, and does not exceed what is in flight. */
+/* The content of a ring is bounded, and does not exceed what is in flight. */
 #include "fuzz.h"
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "../../sch_xcp/xcp_ring.c"

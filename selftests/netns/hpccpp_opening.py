@@ -12,7 +12,6 @@ import time
 import hosts
 import int_wire
 import shims
-import wire
 from int_wire import ANSWERS, ECHO, RATIO, RECORDS, SUMMARY, Message, header, message, record
 from shims import negotiated, negotiation
 from wire import ACK, SYN, Peer
@@ -58,9 +57,9 @@ class Receiver(shims.Caller):
                 self.push()
 
     def hear(self, packet):
-        if packet.dscp == int_wire.DSCP_PROBE:
+        if int_wire.is_probe(packet):
             if self.reply:
-                self.peer.say(self.reply(Message(packet.payload), self.cookie), int_wire.DSCP_RESPONSE, ack=self.acked)
+                self.peer.say(self.reply(Message(packet.payload), self.cookie), int_wire.ECHO_MARK, ack=self.acked)
         elif packet.size:
             self.acked = max(self.acked, packet.seq + packet.size)
             self.peer.send(ACK, ack=self.acked)

@@ -313,7 +313,7 @@ unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct nf_hook_state *state);
 
 /* vendor.c */
-int nint_vendor_load(const struct net *net);
+int nint_vendor_load(struct net *net);
 void nint_vendor_stop(void *state);
 bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
 void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, unsigned int format,

@@ -17,6 +17,8 @@ static u32 nint_vendor_loads;
 void nint_vendor_register(const struct int_vendor_ops *ops)
 {
 	nint_vendor_loads++;
+	/* Who sees the functions sees the number, too. */
+	synchronize_rcu();
 	rcu_assign_pointer(nint_vendor, ops);
 }
 EXPORT_SYMBOL_GPL(nint_vendor_register);
@@ -32,10 +34,13 @@ EXPORT_SYMBOL_GPL(nint_vendor_unregister);
  * Loads the module. The root of a container cannot: a module is the machine's. Return: 0 or
  * -EOPNOTSUPP.
  */
-int nint_vendor_load(const struct net *net)
+int nint_vendor_load(struct net *net)
 {
-	if (!rcu_access_pointer(nint_vendor) && hop_is_trusted(net))
+	/* A namespace that is being removed would wait for this sysctl, and the module for it. */
+	if (!rcu_access_pointer(nint_vendor) && hop_is_trusted(net) && maybe_get_net(net)) {
 		request_module("net_tlm");
+		put_net(net);
+	}
 	if (rcu_access_pointer(nint_vendor))
 		return 0;
 	if (hop_is_trusted(net))

@@ -151,6 +151,9 @@ static inline u64 sint_class_count(struct sint_class *c, const struct sint_hop_p
 {
 	const u64 spent_ns = now_ns - c->since_ns;
 
+	/* The options have changed: the class may not have been counted before. */
+	if (!c->scale_q32)
+		c->own_bytes = own_bytes;
 	if (!c->scale_q32 ||
 	    mul_u64_u64_shr(spent_ns, p->pace_q40, INT_PACE_SHIFT) >= INT_CLASS_BYTES) {
 		c->scale_q32 = sint_class_scale_q32(p, spent_ns, others_bytes - c->begin_bytes);

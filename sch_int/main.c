@@ -57,6 +57,8 @@ struct sint_config {
  * @formats_only: write no records of our own
  * @rate_bytes_ps: rate of the port or class
  * @full_bytes_ps: rate at which txBytes of a port or class that is full grows, not scaled
+ * @untimed_q32: speed in the records over @rate_bytes_ps, in 2^-INT_SCALE_SHIFT, for the queue of a
+ *	packet whose time of arrival is lost with @sojourn; 0: unknown
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
@@ -70,6 +72,7 @@ struct sint_params {
 	struct sint_foreign_params foreign;
 	u64 rate_bytes_ps;
 	u64 full_bytes_ps;
+	u64 untimed_q32;
 	u32 overhead_bytes;
 	bool sojourn;
 	bool timed;
@@ -142,7 +145,7 @@ static u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32
 	if (waited_ns != HOP_MARK_UNKNOWN_NS)
 		return sint_hop_waited_bytes(&q->params.hop, waited_ns);
 	q->stats.untimed_pkts += pkts;
-	return sint_backlog_bytes(q->sch, &q->params);
+	return sint_hop_scaled(sint_backlog_bytes(q->sch, &q->params), q->params.untimed_q32);
 }
 
 static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
@@ -388,9 +391,13 @@ static void sint_stamp(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
 /* Return: the port's queue for a packet that has waited so long */
 static u64 sint_foreign_queue_bytes(const struct sint_sched_data *q, u64 waited_ns)
 {
-	if (q->params.sojourn && waited_ns != HOP_MARK_UNKNOWN_NS)
-		return sint_hop_waited_bytes(&q->params.hop, waited_ns);
-	return sint_backlog_bytes(q->sch, &q->params);
+	const u64 backlog_bytes = sint_backlog_bytes(q->sch, &q->params);
+
+	if (!q->params.sojourn)
+		return backlog_bytes;
+	return waited_ns != HOP_MARK_UNKNOWN_NS ?
+		sint_hop_waited_bytes(&q->params.hop, waited_ns) :
+		sint_hop_scaled(backlog_bytes, q->params.untimed_q32);
 }
 
 /*
@@ -431,10 +438,15 @@ static void sint_observe(struct sint_sched_data *q, const struct sk_buff *skb,
 static void sint_count_foreign(struct sint_sched_data *q, const struct sk_buff *skb, u32 pkts,
 			       unsigned int format, u64 waited_ns)
 {
+	struct sint_place place = {};
+
 	q->stats.format_pkts[format] += pkts;
+	if (!q->params.sojourn || waited_ns != HOP_MARK_UNKNOWN_NS)
+		return;
 	/* A probe may also have our own header, and is counted for that. */
-	if (q->params.sojourn && waited_ns == HOP_MARK_UNKNOWN_NS &&
-	    sint_lacks(skb, q->params.protocol))
+	if (!q->params.formats_only)
+		sint_find(skb, q->params.protocol, &place);
+	if (place.carrier == INT_CARRIER_NONE)
 		q->stats.untimed_pkts += pkts;
 }
 
@@ -584,6 +596,8 @@ static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u6
 	p->hop.least_q40 = sint_is_guaranteed(c, rate_bytes_ps) ?
 		sint_class_least_q40(rate_bytes_ps) : 0;
 	p->full_bytes_ps = p->hop.least_q40 ? c->speed_bytes_ps : rate_bytes_ps;
+	p->untimed_q32 = p->hop.code && rate_bytes_ps ?
+		sint_hop_scale_q32(p->hop.code, rate_bytes_ps) : 0;
 	p->hop.scale_q32 = sint_must_scale(c, rate_bytes_ps) ?
 		sint_hop_scale_q32(p->hop.code, rate_bytes_ps) : 0;
 }
@@ -686,6 +700,7 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	sch_tree_lock(sch);
 	old_port = q->sent.port;
 	hop_port_use(&q->sent, port);
+	q->class.scale_q32 = 0;
 	q->is_of_queue = is_of_queue;
 	q->config = config;
 	q->params = params;

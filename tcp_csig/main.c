@@ -160,6 +160,14 @@ static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
 		tcsig_note_round(sk, cs);
 }
 
+/* Shows another name, unless the functions are those of a third one, which wraps them. */
+static void tcsig_rename(struct sock *sk, const struct tcp_congestion_ops *from,
+			 const struct tcp_congestion_ops *to)
+{
+	if (inet_csk(sk)->icsk_ca_ops == from)
+		hop_stack_set_cc(sk, to);
+}
+
 static void tcsig_init(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
@@ -174,7 +182,9 @@ static void tcsig_init(struct sock *sk)
 	}
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
-	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
+	/* Chosen during a repair: it goes on. */
+	if (inet_csk(sk)->icsk_ca_state < TCP_CA_CWR)
+		hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	hop_stack_start_pacing(sk);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_end_round(sk, cs);
@@ -190,6 +200,8 @@ static void tcsig_release(struct sock *sk)
 		return;
 	tcsig_close(sk, cs);
 	hop_stack_restore_bursts(sk);
+	/* A socket that is disconnected keeps its functions, and asks by their name. */
+	tcsig_rename(sk, &tcsig_blind, &tcsig_ops);
 }
 
 /* Return: the bottleneck if another path could avoid it, otherwise 0. */
@@ -283,7 +295,7 @@ static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct 
 	if (hop_round_ended(sk, rs, &cs->v.round_pkts)) {
 		tcsig_end_round(sk, cs);
 		if (cs->reported && tp->delivered >= TCSIG_BLIND_PKTS)
-			hop_stack_set_cc(sk, &tcsig_blind);
+			tcsig_rename(sk, &tcsig_ops, &tcsig_blind);
 	}
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
 	trace_csig_ack(sk, a, cs);
@@ -296,7 +308,7 @@ static void tcsig_set_hop(struct sock *sk, struct tcsig_sock *cs, bool hop)
 		return;
 	WRITE_ONCE(cs->hop, hop);
 	if (hop)
-		hop_stack_set_cc(sk, &tcsig_ops);
+		tcsig_rename(sk, &tcsig_blind, &tcsig_ops);
 	hop_stack_set_ssthresh(sk, hop || cs->v.stage == TCSIG_SEEK ? TCP_INFINITE_SSTHRESH :
 				   tcp_snd_cwnd(tcp_sk(sk)));
 }

@@ -6,6 +6,7 @@
 
 Needs root; changes nothing outside its own network namespaces.
 """
+import ctypes
 import errno
 import select
 import socket
@@ -115,10 +116,31 @@ def see_without():
     time.sleep(70)
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode pass")
     run("a path whose hops say nothing", wanted=EVERYWHERE)
+    connects_again()
     hosts.run("tc -n r qdisc change dev r-b parent 1:1 handle 10: csig mode update")
     sysctl("a", "hopcc/tcp_csig_jump", 0)
     run("without jump start", wanted={SEEK + PATH, SEEK, STEADY})
     sysctl("a", "hopcc/tcp_csig_jump", 1)
+
+
+def connects_again():
+    """A socket to which no hop has reported is disconnected, and connects again: it asks by its name."""
+    pair = connect(4, "csig")
+    transfer([Stream(*pair, MIB)])
+    names = [hosts.cc_of(pair[0])]
+    pair[1].close()
+    listener = hosts.tcp("b", 4, "cubic")
+    listener.bind(("0.0.0.0", 0))
+    listener.listen()
+    ctypes.CDLL(None).connect(pair[0].fileno(), bytes(16), 16)      # AF_UNSPEC
+    names.append(hosts.cc_of(pair[0]))
+    before = hosts.counts("a", "csig")
+    pair[0].connect_ex((B[4], listener.getsockname()[1]))
+    select.select([listener], [], [], 5)
+    asked = hosts.since("a", before, "csig")["out_handshake"]
+    tap.equal("a socket without a hop is disconnected: its own name again, and its next SYN asks",
+              (names, asked), (["csig-reno", "csig"], 1))
+    close(pair[0], listener)
 
 
 def see_loss():

@@ -11,7 +11,7 @@ import struct
 import sys
 
 import hosts
-from hosts import A, B, Stream, connect, run, sysctl, transfer
+from hosts import A, B, Stream, connect, run, transfer
 
 MB = 1 << 20
 TCP_MD5SIG = 14
@@ -42,7 +42,7 @@ def case(version, cc):
     exact = exact and transfer([Stream(sock, other, MB)], limit_s=60)
     bad = hosts.netstat("b", "TCPMD5Failure") - before
     tap.claim(f"IPv{version} {cc}, then a key, then cubic: exact, no signature is wrong",
-              exact and name == cc and not bad, f"{exact}, {name}, {bad} wrong")
+              exact and name.startswith(cc) and not bad, f"{exact}, {name}, {bad} wrong")
     hosts.close(sock, other)
 
 
@@ -61,8 +61,6 @@ def transfer_some(sock, other):
 def main():
     hosts.build_path()
     hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
-    for name in "ab":
-        sysctl(name, "hopcc/xcp_gso", 0)
     # HPCC++ ends on a path where no hop reports.
     for dev in ("r-a", "r-b"):
         run(f"tc -n r qdisc add dev {dev} root int rate 100mbit switch_id 1")

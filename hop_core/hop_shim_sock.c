@@ -9,12 +9,47 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-void hop_shim_bound_gso(struct sock *sk)
+static bool hop_shim_stop_gso(struct sock *sk)
+{
+	if (sk->sk_gso_disabled)
+		return false;
+	hop_stack_stop_gso(sk);
+	return true;
+}
+
+bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
+{
+	bool no_gso = !allow_gso && hop_shim_stop_gso(sk);
+
+	sock_owned_by_me(sk);
+	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
+	hop_stack_bound_gso_bytes(sk, GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
+	return no_gso;
+}
+EXPORT_SYMBOL_GPL(hop_shim_open_sock);
+
+/* Return: true if the socket has keys of TCP-MD5 or TCP-AO, which cannot sign a GSO packet */
+static bool hop_shim_is_signed(const struct sock *sk)
+{
+	bool is_signed = false;
+
+#ifdef CONFIG_TCP_MD5SIG
+	is_signed |= !!rcu_access_pointer(tcp_sk(sk)->md5sig_info);
+#endif
+#ifdef CONFIG_TCP_AO
+	is_signed |= !!rcu_access_pointer(tcp_sk(sk)->ao_info);
+#endif
+	return is_signed;
+}
+
+void hop_shim_close_sock(struct sock *sk, bool no_gso)
 {
 	sock_owned_by_me(sk);
-	hop_stack_bound_gso_bytes(sk, GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
+	/* A key may have been set after hop_shim_open_sock(). */
+	if (no_gso && !hop_shim_is_signed(sk))
+		hop_stack_allow_gso(sk);
 }
-EXPORT_SYMBOL_GPL(hop_shim_bound_gso);
+EXPORT_SYMBOL_GPL(hop_shim_close_sock);
 
 void hop_shim_reserve(struct sock *sk, unsigned int bytes)
 {

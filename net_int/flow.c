@@ -130,7 +130,7 @@ struct int_flow *nint_flow_open(struct sock *sk)
 out:
 	rcu_read_unlock();
 	if (f && f->forward == INT_FORWARD_INBAND)
-		hop_shim_bound_gso(sk);
+		hop_shim_open_sock(sk, true);
 	return f;
 }
 EXPORT_SYMBOL_GPL(nint_flow_open);

@@ -55,7 +55,7 @@ void nxcp_flow_make_room(struct sock *sk, void *flow)
 		return;
 	WRITE_ONCE(xf->room, true);
 	WRITE_ONCE(xf->sk, sk);
-	hop_shim_bound_gso(sk);
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
 	hop_shim_reserve(sk, XCP_HDR_BYTES);
 }
 
@@ -65,6 +65,7 @@ static void nxcp_take_room_back(struct sock *sk, struct xcp_flow *xf)
 	if (!xf->room)
 		return;
 	WRITE_ONCE(xf->room, false);
+	hop_shim_close_sock(sk, xf->no_gso);
 	hop_shim_release(sk, XCP_HDR_BYTES);
 }
 
@@ -92,7 +93,7 @@ const struct hop_flow_kind nxcp_flow_kind = {
 static void nxcp_enter_sock(struct sock *sk, struct xcp_flow *xf)
 {
 	nxcp_take_room_back(sk, xf);
-	hop_shim_bound_gso(sk);
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
 }
 
 struct xcp_flow *nxcp_flow_open(struct sock *sk)
@@ -131,10 +132,13 @@ EXPORT_SYMBOL_GPL(nxcp_flow_ask);
 
 void nxcp_flow_close(struct xcp_flow *flow)
 {
+	struct sock *sk = flow->sk;
+
 	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
 	WRITE_ONCE(flow->sk, NULL);
 	spin_unlock_bh(&flow->lock);
+	hop_shim_close_sock(sk, flow->no_gso);
 	hop_flow_put(hop_flow_of_state(flow));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_close);

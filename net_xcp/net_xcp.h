@@ -122,6 +122,7 @@ enum nxcp_count {
  * @carrier: what all carriers have
  * @on: net.hopcc.xcp
  * @format: net.hopcc.xcp_format
+ * @gso: net.hopcc.xcp_gso
  * @tunnel: net.hopcc.xcp_tunnel
  * @ipsec: net.hopcc.xcp_ipsec
  * @unsupported_tunnels: far ends of tunnels that do not support XCP; kept apart because connections
@@ -132,6 +133,7 @@ struct nxcp_net {
 	struct hop_carrier_net carrier;
 	unsigned int on;
 	unsigned int format;
+	unsigned int gso;
 	unsigned int tunnel;
 	unsigned int ipsec;
 	struct hop_recent unsupported_tunnels;
@@ -143,6 +145,7 @@ struct nxcp_net {
  * @offer: values from the congestion control; written under the socket lock, read without a lock;
  *	the first member, see xcp_flow_offer()
  * @lock: protects all members for which no other lock is named; taken with BH off
+ * @no_gso: the carrier has switched off the socket's GSO packets; protected by the socket lock
  * @room: the socket uses another congestion control and its data leaves room for answers; protected
  *	by the socket lock
  * @vars: state of the carrier's algorithm, xcp_carrier.h
@@ -154,6 +157,7 @@ struct nxcp_net {
 struct xcp_flow {
 	struct xcp_offer offer;
 	spinlock_t lock;	/* members not under the socket lock */
+	bool no_gso;
 	bool room;
 	struct nxcp_vars vars;
 	struct sock *sk;

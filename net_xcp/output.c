@@ -222,6 +222,13 @@ static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const stru
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
+static bool nxcp_has_room_for_answer(const struct nxcp_net *xn, const struct sk_buff *skb,
+				     const struct hop_segment *seg)
+{
+	return hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES) &&
+	       (READ_ONCE(xn->gso) || !skb_is_gso(skb));
+}
+
 /*
  * Data of a socket with another congestion control: add pending feedback. If it does not fit, the
  * feedback waits: see nxcp_wants_room().
@@ -234,7 +241,7 @@ static void nxcp_output_answer(struct nxcp_net *xn, struct sk_buff *skb,
 
 	if (!nxcp_has_pending(&xf->vars) || !nxcp_path_takes_headers(sk, flow))
 		return;
-	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES)) {
+	if (!nxcp_has_room_for_answer(xn, skb, seg)) {
 		spin_lock_bh(&xf->lock);
 		xf->vars.needs_room = true;
 		spin_unlock_bh(&xf->lock);

@@ -31,6 +31,7 @@ const struct ctl_table nxcp_table[] = {
 		   hop_sysctl_words("N, N 1 or 3")),
 	HOP_SYSCTL_NUMBER("xcp_unsupported_s", struct nxcp_net, carrier.unsupported_s, 0,
 			  HOP_RECENT_MAX_S),
+	HOP_SYSCTL_NUMBER("xcp_gso", struct nxcp_net, gso, 0, 1),
 	HOP_SYSCTL("xcp_tunnel", 0644, struct nxcp_net, tunnel, nxcp_set_hooks, SYSCTL_ZERO,
 		   SYSCTL_ONE),
 	HOP_SYSCTL("xcp_ipsec", 0644, struct nxcp_net, ipsec, nxcp_set_hooks, SYSCTL_ZERO,
@@ -42,4 +43,5 @@ void nxcp_knobs_default(struct nxcp_net *xn)
 {
 	xn->on = 1;
 	xn->format = XCP_FORMAT_MICRO;
+	xn->gso = 1;
 }

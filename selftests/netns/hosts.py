@@ -142,11 +142,6 @@ def offload(name, dev, command, on):
                     struct.pack("16sP16x", dev.encode(), ctypes.addressof(value)))
 
 
-def gso(name, dev, on):
-    """Let TCP build GSO packets for a device, or none."""
-    run(f"ip -n {name} link set {dev} gso_max_segs {65535 if on else 1}")
-
-
 def set_speed(name, dev, mbit):
     """What `ethtool -s DEV speed MBIT` does; -1: unknown."""
     command = ctypes.create_string_buffer(struct.pack("I", ETHTOOL_GSET), 44)

@@ -11,7 +11,7 @@ import struct
 import sys
 
 import hosts
-from hosts import A, B, Stream, connect, run, transfer
+from hosts import A, B, Stream, connect, run, sysctl, transfer
 
 MB = 1 << 20
 TCP_MD5SIG = 14
@@ -61,6 +61,8 @@ def transfer_some(sock, other):
 def main():
     hosts.build_path()
     hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
+    for name in "ab":
+        sysctl(name, "hopcc/xcp_gso", 0)
     # HPCC++ ends on a path where no hop reports.
     for dev in ("r-a", "r-b"):
         run(f"tc -n r qdisc add dev {dev} root int rate 100mbit switch_id 1")

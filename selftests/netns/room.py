@@ -36,7 +36,7 @@ def configure(cc):
     """Set the carrier's sysctls, which are lost when its module goes."""
     if cc == "xcp":
         # Each packet of b that is too big for its answer is a packet on the wire.
-        hosts.gso("b", "b-r", 0)
+        sysctl("b", "hopcc/xcp_gso", 0)
         return
     for name in "arb":
         sysctl(name, "hopcc/csig_ports", "a-r r-a r-b b-r")

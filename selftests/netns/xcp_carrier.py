@@ -91,7 +91,7 @@ def small_windows(version):
     """If the window is below 4 segments, each packet is acknowledged at once. Only the driver
     reports this window; TCP's own, which allows GSO packets, is larger."""
     for window, want in ((2, True), (100, False)):
-        hosts.gso("a", "a-r", not want)
+        sysctl("a", "hopcc/xcp_gso", 0 if want else 1)
         drive("throughput", window * 1428 * 1000000 // drive("rtt_us"))
         before, start = counts("b"), counts("a")
         one_way(version, 2 << 20)
@@ -135,7 +135,7 @@ def on_data(version, gso):
     for dev in ("r-a", "r-b"):
         run(f"ip netns exec r tc qdisc add dev {dev} root netem delay 2ms rate 100mbit limit 60")
     drive("throughput", 10**9)      # a large window
-    hosts.gso("b", "b-r", gso)
+    sysctl("b", "hopcc/xcp_gso", gso)
     drive_reset()
     before = counts("b")
     a, b = connect(version)
@@ -162,7 +162,7 @@ def on_data(version, gso):
     drive_reset()
     hosts.close(a, b)
     settle()
-    hosts.gso("b", "b-r", 1)
+    sysctl("b", "hopcc/xcp_gso", 1)
     drive("throughput", 1000000)
     for dev in ("r-a", "r-b"):
         run(f"ip netns exec r tc qdisc del dev {dev} root")
@@ -349,7 +349,7 @@ def knobs():
     """Values out of range are refused, and the old value stays."""
     for knob, old, takes, refuses in (
             ("xcp", 1, (0, 2), (3, -1, "x")), ("xcp_format", 3, (1,), (0, 2, 4, -1)),
-            ("xcp_unsupported_s", 60, (0, 86400), (86401, -1)),
+            ("xcp_unsupported_s", 60, (0, 86400), (86401, -1)), ("xcp_gso", 1, (0,), (2,)),
             ("xcp_tunnel", 0, (1,), (2,)), ("xcp_ipsec", 0, (1,), (2,)),
             ("tcp_xcp_loss", 0, (1, 2), (3, -1)), ("flow_limit", 65536, (0,), (4194305, -1))):
         got = [set_knob(knob, value) for value in (*takes, old, *refuses)]
@@ -395,9 +395,9 @@ def main():
         conservation(version, "loopback", source="a", sink="a", to=hosts.A, gso=False)
         if version == 4:
             conservation(4, "to a listener of IPv6", listener_version=6)
-        hosts.gso("a", "a-r", 0)
+        sysctl("a", "hopcc/xcp_gso", 0)
         conservation(version, "no GSO packets", gso=False)
-        hosts.gso("a", "a-r", 1)
+        sysctl("a", "hopcc/xcp_gso", 1)
         small_windows(version)
         both_ways(version)
         other_way(version)

@@ -46,7 +46,7 @@ def router():
 def through(version, labels, gso):
     what = f"IPv{version}, {labels} label{'s' if labels > 1 else ''}" + (", gso" if gso else "")
     label_path(labels)
-    hosts.gso("a", "a-r", gso)
+    sysctl("a", "hopcc/xcp_gso", gso)
     run("ip netns exec r tc qdisc replace dev r-b root handle 1: tbf rate 20mbit burst 5k limit 1mb")
     run(f"ip netns exec r tc qdisc add dev r-b parent 1: handle 10: xcp rate {RATE} limit 100k")
     pair = connect(version)

@@ -11,7 +11,7 @@ import sys
 import time
 
 import hosts
-from hosts import Stream, asked, connect, counts, drive, drive_reset, since, transfer
+from hosts import Stream, asked, connect, counts, drive, drive_reset, since, sysctl, transfer
 
 QUARTER = 256 << 20
 CONNECTIONS = 100000
@@ -23,7 +23,7 @@ tap = hosts.Tap()
 
 def streams():
     for gso in (1, 0):
-        hosts.gso("a", "a-r", gso)
+        sysctl("a", "hopcc/xcp_gso", gso)
         for version in (4, 6):
             drive_reset()
             before = counts("a")

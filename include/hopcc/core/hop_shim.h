@@ -231,14 +231,23 @@ struct sk_buff *hop_shim_segment(struct sk_buff *skb, unsigned int bytes,
 				 const struct net_offload *next);
 
 /**
- * hop_shim_bound_gso() - prepare a socket whose data will carry our header
+ * hop_shim_open_sock() - prepare a socket whose data will carry our header
  * @sk: the socket
+ * @allow_gso: the socket may send GSO packets
  *
- * A GSO packet with our header must fit IP's length field: no BIG TCP.
+ * Context: socket lock held.
+ * Return: true if GSO was switched off for the socket; to be passed to hop_shim_close_sock().
+ */
+bool hop_shim_open_sock(struct sock *sk, bool allow_gso);
+
+/**
+ * hop_shim_close_sock() - undo hop_shim_open_sock()
+ * @sk: the socket
+ * @no_gso: result of hop_shim_open_sock()
  *
  * Context: socket lock held.
  */
-void hop_shim_bound_gso(struct sock *sk);
+void hop_shim_close_sock(struct sock *sk, bool no_gso);
 
 /**
  * hop_shim_reserve() - reserve room for a header in a socket's segments

@@ -199,17 +199,13 @@ static inline void hop_stack_hurry(struct sock *sk, u64 wait_ns)
 /**
  * hop_stack_set_burst() - set the maximum size of a GSO packet
  * @sk: a TCP socket
- * @pkts: packets, 1 to U16_MAX; at most what the device of the route takes
+ * @pkts: packets, 1 to U16_MAX
  *
  * tcp_tso_autosize() reads it for each GSO packet. sk_setup_caps() sets the device's again if the
  * route changes.
  */
 static inline void hop_stack_set_burst(struct sock *sk, u32 pkts)
 {
-	const struct dst_entry *dst = __sk_dst_get(sk);
-
-	if (dst)
-		pkts = min_t(u32, pkts, max_t(u32, READ_ONCE(dst->dev->gso_max_segs), 1));
 	if (pkts != sk->sk_gso_max_segs)
 		sk->sk_gso_max_segs = pkts;
 }
@@ -238,6 +234,28 @@ static inline void hop_stack_restore_bursts(struct sock *sk)
 static inline void hop_stack_bound_gso_bytes(struct sock *sk, unsigned int bytes)
 {
 	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size, bytes);
+}
+
+/**
+ * hop_stack_stop_gso() - build no GSO packets
+ * @sk: a TCP socket
+ *
+ * sk_gso_disable() is not sufficient, since tcp_tso_autosize() sizes packets by sk_gso_max_segs.
+ */
+static inline void hop_stack_stop_gso(struct sock *sk)
+{
+	sk_gso_disable(sk);
+	hop_stack_set_burst(sk, 1);
+}
+
+/**
+ * hop_stack_allow_gso() - undo hop_stack_stop_gso()
+ * @sk: a TCP socket without keys of TCP-MD5 or TCP-AO, for which tcp_md5_do_add() disables it, too
+ */
+static inline void hop_stack_allow_gso(struct sock *sk)
+{
+	sk->sk_gso_disabled = 0;
+	hop_stack_restore_bursts(sk);
 }
 
 /**

@@ -25,6 +25,7 @@ xcp_turn()
 {
 	[ "$1" = h2 ] || cat <<'END'
 for value in 0 1; do
+	echo $value >xcp_gso
 	echo $value >tcp_xcp_loss
 	echo $value >xcp
 	echo $((3 - 2 * value)) >xcp_format

@@ -134,7 +134,7 @@ static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct 
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 	const u32 offset_bytes = ctag_place_bytes(skb);
 
-	/* Software encrypts behind this hook as a device does: with esp4_offload and esp6_offload. */
+	/* Software encrypts behind this hook as a device does: esp4_offload and esp6_offload. */
 	if (!offset_bytes || xfrm_offload(skb))
 		return false;
 	if (hop_filter_misses_tagged(dev)) {

@@ -16,8 +16,8 @@ static bool ctag_is_ip(u16 ether_type)
 
 /*
  * IPsec has decrypted the packet. In transport mode the IP header has moved, and is no longer where
- * the frame's header ends. In tunnel mode the frame's header has moved to the inner IP header, whose
- * EtherType has replaced the tag's. In both, the EtherType behind the tag is left.
+ * the frame's header ends. In tunnel mode the frame's header has moved to the inner IP header,
+ * whose EtherType has replaced the tag's. In both, the EtherType behind the tag is left.
  */
 static enum csig_form ctag_form_before_ipsec(const struct sk_buff *skb, const u8 *frame, int bytes)
 {

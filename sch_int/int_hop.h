@@ -68,8 +68,8 @@ struct sint_hop_params {
 };
 
 /* The load of the other classes is measured while the port could send this much, in 1 s at most. */
-#define INT_CLASS_BYTES		(1U << 17)
-#define INT_CLASS_MAX_NS	(1ULL << 30)
+#define INT_CLASS_BYTES		BIT(17)
+#define INT_CLASS_MAX_NS	BIT_ULL(30)
 
 /**
  * struct sint_class - what a class of a port may send

@@ -17,7 +17,7 @@ static u32 nint_vendor_loads;
 void nint_vendor_register(const struct int_vendor_ops *ops)
 {
 	nint_vendor_loads++;
-	/* Who sees the functions sees the number, too. */
+	/* A CPU that reads the pointer then reads the new number, too. */
 	synchronize_rcu();
 	rcu_assign_pointer(nint_vendor, ops);
 }
@@ -132,8 +132,8 @@ bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state
 }
 
 /*
- * What a probe beside @skb needs if it asks in @format; nothing if that cannot be used. @skb and
- * @state: NULL: beside any data. Context: f->lock is held, RCU read lock.
+ * Sets @room to the needs of a probe beside @skb that asks in @format; to none if that cannot be
+ * used. @skb and @state: NULL: beside any data. Context: f->lock is held, RCU read lock.
  */
 void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, unsigned int format,
 		      const struct sk_buff *skb, const struct nf_hook_state *state)

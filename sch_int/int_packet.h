@@ -78,9 +78,9 @@ static inline bool sint_lacks_mark(const struct sk_buff *skb, const void *th)
 {
 	const struct sint_marked *m = th;
 
-	if (unlikely((const u8 *)(m + 1) > skb_tail_pointer(skb)))
+	if ((const u8 *)(m + 1) > skb_tail_pointer(skb))
 		return skb->len == skb_headlen(skb);
-	return likely(m->mark != htonl(INT_MARK_PROBE));
+	return m->mark != htonl(INT_MARK_PROBE);
 }
 
 /**
@@ -92,7 +92,7 @@ static inline bool sint_lacks_mark(const struct sk_buff *skb, const void *th)
  */
 static inline bool sint_lacks_tcp(const struct sk_buff *skb, const struct iphdr *ip)
 {
-	return likely(ip->ihl == sizeof(*ip) / 4) && sint_lacks_mark(skb, ip + 1);
+	return ip->ihl == sizeof(*ip) / 4 && sint_lacks_mark(skb, ip + 1);
 }
 
 /**
@@ -131,8 +131,9 @@ void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place)
  * @payload_bytes: offset of TCP's payload from the start of the frame
  * @end_bytes: offset of the end of the packet
  *
- * What another switch has inserted in front of the message makes the packet longer than the slots
- * say that the probe's header has, which are at the same distance from the packet's end.
+ * If another switch has inserted metadata in front of the message, the packet is longer than the
+ * number of slots in the probe's header allows. That number is at a fixed distance from the
+ * packet's end.
  *
  * Return: true if the slots are those of a message at @payload_bytes.
  */

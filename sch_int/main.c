@@ -134,26 +134,27 @@ static u64 sint_backlog_bytes(const struct Qdisc *sch, const struct sint_params 
 }
 
 /*
- * Return: with the option sojourn, the bytes that a port of the reported speed can send in the time
- * that the packet waited
+ * Return: with the option sojourn, the bytes that a port of the reported speed can send in
+ * @waited_ns; if that is HOP_MARK_UNKNOWN_NS, the backlog in the same measure
  */
-static u64 sint_waited_bytes(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
-			     u64 now_ns)
+static u64 sint_waited_bytes(const struct sint_sched_data *q, u64 waited_ns)
 {
-	const u64 waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
-
 	if (waited_ns != HOP_MARK_UNKNOWN_NS)
 		return sint_hop_waited_bytes(&q->params.hop, waited_ns);
-	q->stats.untimed_pkts += pkts;
 	return sint_hop_scaled(sint_backlog_bytes(q->sch, &q->params), q->params.untimed_q32);
 }
 
 static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
 			    u32 pkts, u64 now_ns)
 {
-	if (q->params.sojourn)
-		return sint_waited_bytes(q, skb, pkts, now_ns);
-	return sint_backlog_bytes(q->sch, &q->params);
+	u64 waited_ns;
+
+	if (!q->params.sojourn)
+		return sint_backlog_bytes(q->sch, &q->params);
+	waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
+	if (waited_ns == HOP_MARK_UNKNOWN_NS)
+		q->stats.untimed_pkts += pkts;
+	return sint_waited_bytes(q, waited_ns);
 }
 
 static void sint_trace_stamp(struct sint_sched_data *q, struct int_hdr *h, __be64 packed,
@@ -388,18 +389,6 @@ static void sint_stamp(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
 	}
 }
 
-/* Return: the port's queue for a packet that has waited so long */
-static u64 sint_foreign_queue_bytes(const struct sint_sched_data *q, u64 waited_ns)
-{
-	const u64 backlog_bytes = sint_backlog_bytes(q->sch, &q->params);
-
-	if (!q->params.sojourn)
-		return backlog_bytes;
-	return waited_ns != HOP_MARK_UNKNOWN_NS ?
-		sint_hop_waited_bytes(&q->params.hop, waited_ns) :
-		sint_hop_scaled(backlog_bytes, q->params.untimed_q32);
-}
-
 /*
  * Observe the port for a packet of another format, which has waited @waited_ns or
  * HOP_MARK_UNKNOWN_NS. IFA and the record in IOAM report the port's speed, so their counter and
@@ -469,7 +458,8 @@ static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u
 	ip.mtu_bytes = READ_ONCE(qdisc_dev(q->sch)->mtu);
 	moment.now_ns = ktime_get_ns();
 	waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, moment.now_ns);
-	moment.queue_bytes = sint_foreign_queue_bytes(q, waited_ns);
+	moment.queue_bytes = q->params.sojourn ? sint_waited_bytes(q, waited_ns) :
+						 sint_backlog_bytes(q->sch, &q->params);
 	sint_observe(q, skb, &ip, format, waited_ns, &moment, &node);
 	why = sint_foreign_write(skb, &ip, format, &node);
 	if (why == SINT_NO_FORMAT)

@@ -293,6 +293,10 @@ def cwnd_of(sock):
     return struct.unpack_from("I", sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 80)[0]
 
 
+# The name of a congestion control on a path of which no hop reports, where it is another one.
+NO_HOP = {"csig": "csig-reno"}
+
+
 def cc_of(sock):
     """Return the name of a socket's congestion control."""
     return sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()

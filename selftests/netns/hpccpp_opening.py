@@ -53,10 +53,10 @@ class Receiver(shims.Caller):
             while time.monotonic() < start + (n + 1) * RTT_S:
                 self.waiting += [(time.monotonic() + RTT_S, p) for p in self.peer.read(0.1)]
                 while self.waiting and self.waiting[0][0] <= time.monotonic():
-                    self.hear(self.waiting.pop(0)[1])
+                    self.receive(self.waiting.pop(0)[1])
                 self.push()
 
-    def hear(self, packet):
+    def receive(self, packet):
         if int_wire.is_probe(packet):
             if self.reply:
                 self.peer.say(self.reply(Message(packet.payload), self.cookie), int_wire.ECHO_MARK, ack=self.acked)

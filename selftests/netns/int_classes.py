@@ -24,7 +24,7 @@ GOODPUT_BPS = RATE_BPS * 1448 / 1538
 WARM_S, SPAN_S = 0.08, 0.1
 DSCP = 10
 FLOWS = 2
-# Of the guarantee; of the port where the other class is idle, of which HPCC++ uses 0.95 with its probes.
+# Least share of the guarantee; of the port where the other class is idle: HPCC++ uses 0.95, its probes included.
 LEAST, LEAST_ALONE, MOST_RTT_US = 0.95, 0.9, 250
 
 tap = hosts.Tap()

@@ -62,7 +62,7 @@ table inet marks {{
 
 PROBES, ANSWERS = 0xfd044850, 0xfd044841
 DROP, ANSWERS_DROP = marked(PROBES, "drop"), marked(ANSWERS, "drop")
-# What the connection's packets, data and probes alike, leave the router with.
+# The DSCP with which data and probes of the connection leave the router.
 REWRITE = """
 table inet dscp {
 	chain forward {

@@ -20,7 +20,6 @@ from hosts import A, B, FAMILY, Stream, counts, ip, run, since, sysctl, transfer
 TOTAL = 1 << 18
 SECOND = {4: "192.0.2.11", 6: "2001:db8:1::11"}
 CARRIERS = {"xcp": "xcp", "hpccpp": "int", "csig": "csig"}
-NO_HOP = {"csig": "csig-reno"}      # name of a sender on a path of which no hop reports
 # The locators of r's ports to b, and their rates: the second sub-flow's is the slower one.
 PATHS = {"r-b": (17, "100mbit"), "r-b2": (18, "50mbit")}
 
@@ -138,7 +137,7 @@ def case(version, cc):
     before = {name: counts(name, CARRIERS[cc]) for name in "ab"} if cc in CARRIERS else {}
     ends = connect(version, cc)
     exact = bool(ends) and opened(*ends[:2])
-    found = [subflows(name, *shown) for name, shown in (("a", (cc, NO_HOP.get(cc, cc))), ("b", (cc,)))]
+    found = [subflows(name, *shown) for name, shown in (("a", (cc, hosts.NO_HOP.get(cc, cc))), ("b", (cc,)))]
     got = [since(name, old, CARRIERS[cc]) for name, old in before.items()]
     got = [[new.get(key, 0) for key in ("peer_supported", "peer_unsupported", "icmp_refused")] for new in got]
     tap.claim(f"IPv{version} {cc}: exact, two sub-flows, both with {cc}, both negotiated",

@@ -27,7 +27,6 @@ WAIT_S = 2.5
 # Congestion controls whose headers are in front of TCP, and one whose tag is in front of IP.
 USERS = sender_filters.USERS
 OTHERS = {"csig": ("csig", "csig", {})}
-NO_HOP = {"csig": "csig-reno"}      # names on this path
 FRAME_BYTES = 256       # what may be in front of TCP's ports
 
 
@@ -71,7 +70,7 @@ def opened(server, users):
         pairs[user] = [server.connect(cc, port) for port in (BLOCKED, OPEN)]
         tap.equal(f"{server.what}, {user}: data arrives before",
                   [pair and (move(pair, PART), cc_of(pair[0])) for pair in pairs[user]],
-                  [(PART, NO_HOP.get(cc, cc))] * 2)
+                  [(PART, hosts.NO_HOP.get(cc, cc))] * 2)
     return pairs
 
 
@@ -136,7 +135,7 @@ def place(server, watch, name, put, goes_on=go_on):
     goes_on(server, pairs)
     for user in OTHERS:
         tap.equal(f"{server.what}, {user}: a connection to another port goes on",
-                  (move(pairs[user][1], PART), cc_of(pairs[user][1][0])), (PART, NO_HOP[user]))
+                  (move(pairs[user][1], PART), cc_of(pairs[user][1][0])), (PART, hosts.NO_HOP[user]))
     for user in users:
         abort(pairs[user][1][0])
         hosts.close(pairs[user][0][1], pairs[user][1][1])

@@ -72,12 +72,13 @@ soak-chaos:
 	@tools/setup/setup.sh check
 	@selftests/soak/chaos.sh $(SOAK_SEEDS)
 
-# The modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
-# more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
+# What the gate leaves (selftests/matrix.list), with all seeds of all scenarios. The modules in every kernel that they
+# are for, 7.x of Debian 13's backports among them, with more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
 # s390x; in a kernel that detects data races; the lab from each kernel source.
 matrix:
 	@tools/setup/setup.sh matrix
-	@VM_ROUNDS=10 selftests/run.sh selftests/build/build-[0-9]*.t selftests/vm/distro-*.t selftests/*/*-matrix.t
+	@VM_ROUNDS=10 selftests/run.sh --left selftests/build/build-[0-9]*.t selftests/vm/distro-*.t \
+		selftests/*/*-matrix.t
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with
 # SSHLOGIN=FILE on other machines (Documentation/lab.md, "Many machines"). Then what CSIG's tags

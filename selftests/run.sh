@@ -4,16 +4,25 @@
 # together; the last line counts them. A test that could run here and does not is a
 # failure when HOPCC_NO_SKIP=1 (the gate).
 #
-#   selftests/run.sh [TEST.t ...]
+#   selftests/run.sh [--left] [TEST.t ...]	--left: those of matrix.list besides
 #
 # NAME-SERIES.t needs Linux SERIES: it runs where setup.sh names that series. NAME-matrix.t builds
-# kernels or takes long: `make matrix` runs it. The tests in debug.list run in the debug kernel, too.
+# kernels or takes long, and so do the tests of matrix.list: `make matrix` runs them. The tests in
+# debug.list run in the debug kernel, too.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
 log=build/check.log times=build/check.times
 mkdir -p build
 touch "$times"
+
+# Those of the tests on stdin that matrix.list leaves (1) or does not leave (0) to `make matrix`
+left()
+{
+	awk -v wanted="$1" '
+		NR == FNR { if (!/^#/) left[$1]; next }
+		($1 in left) == wanted' selftests/matrix.list -
+}
 
 # Sort the tests on stdin: the longest run of last time first. Tests without a time come before
 # all others, the kinds that usually take longest first.
@@ -42,6 +51,10 @@ if [ $# -eq 0 ]; then
 		*-matrix.t) continue ;;
 		esac
 		needs=$(expr "$test" : '.*-\([0-9][0-9.]*\)\.t$')
+		# The system's own kernel; `make matrix` boots the others.
+		case $test in
+		selftests/vm/distro-*) [ "$needs" = "${series%% *}" ] || continue ;;
+		esac
 		case " $series " in
 		*" ${needs:-$series} "*) set -- "$@" "$test" ;;
 		*) echo "left out: $test: Linux $needs is not among this system's ($series)" ;;
@@ -50,7 +63,14 @@ if [ $# -eq 0 ]; then
 	# shellcheck disable=SC2046 # names without blanks
 	set -- "$@" $(selftests/debug.sh --wrappers build/debug)
 	# shellcheck disable=SC2046
-	set -- $(printf '%s\n' "$@" | longest_first)
+	set -- $(printf '%s\n' "$@" | left 0 | longest_first)
+elif [ "$1" = --left ]; then
+	shift
+	# shellcheck disable=SC2046
+	set -- "$@" $({
+		ls selftests/*/*.t
+		selftests/debug.sh --wrappers build/debug
+	} | left 1)
 fi
 
 # Build the kernels and modules that several tests share once, before the tests start.

@@ -3,4 +3,4 @@
 # What DCTCP does to real flows: every claim of every DCTCP scenario.
 cd "$(dirname "$0")/../.." || exit 2
 set -- tools/lab/scenarios/dctcp-*.toml
-exec tools/lab/lab run --tap --out build/results/dctcp "$@"
+exec tools/lab/lab run --tap --seeds 1 --out build/results/dctcp "$@"

@@ -53,7 +53,7 @@ def chosen(args: Namespace) -> list[Scenario]:
 
 
 def choice(args: Namespace) -> Choice:
-    return Choice(args.only, args.seed, args.kernel)
+    return Choice(args.only, args.seed, getattr(args, "seeds", None), args.kernel)
 
 
 def cmd_run(args: Namespace) -> int:
@@ -142,7 +142,7 @@ def cmd_measure(args: Namespace) -> int:
     """Run one case with one seed. No claim is decided: a claim may be about several runs."""
     found = scenario.load(args.scenario)
     into = Path(args.file)
-    job, = runner.plan([found], Choice([args.case], args.seed, args.kernel), into.parent)
+    job, = runner.plan([found], Choice([args.case], args.seed, kernel=args.kernel), into.parent)
     job.into = into
     into.parent.mkdir(parents=True, exist_ok=True)
     for _ in runner.run_all([job], 1):
@@ -358,6 +358,7 @@ def add_run(commands: Commands) -> None:
     run.add_argument("--figures", action="store_true", help="those of scenarios/figures, too big for a gate")
     add_kernel(run)
     run.add_argument("--seed", type=SEED, help="this seed instead of the scenario's")
+    run.add_argument("--seeds", type=whole(1, 1000), help="the first N of the scenario's seeds", metavar="N")
     run.add_argument("--jobs", type=whole(1, 1024), default=len(os.sched_getaffinity(0)),
                      help="guests at once")
     run.add_argument("--out", metavar="DIR", help="results (lab-results)")

@@ -62,6 +62,7 @@ class Choice:
     """The runs that the user asks for."""
     only: list[str] | None = None   # names of cases
     seed: int | None = None         # instead of the scenario's
+    seeds: int | None = None        # at most so many of the scenario's
     kernel: str = "release"
 
 
@@ -90,7 +91,7 @@ def plan(scenarios: list[Scenario], choice: Choice, out: Path) -> list[Job]:
             if choice.only and not any(case is scenario.case_named(word) for word in choice.only):
                 continue
             ready = shortened(case) if choice.kernel == "debug" else case
-            seeds = [choice.seed] if choice.seed is not None else ready.run.seeds
+            seeds = [choice.seed] if choice.seed is not None else ready.run.seeds[:choice.seeds]
             if choice.kernel == "debug":
                 seeds = seeds[:1]
             jobs += [Job(scenario, ready, seed, choice.kernel, out) for seed in seeds]

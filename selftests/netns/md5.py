@@ -16,6 +16,7 @@ from hosts import A, B, Stream, connect, run, sysctl, transfer
 MB = 1 << 20
 TCP_MD5SIG = 14
 CCS = ("xcp", "hpccpp")
+TRIES = 8
 
 tap = hosts.Tap()
 
@@ -31,9 +32,23 @@ def sign(sock, version, peer):
                     where.ljust(128, b"\0") + struct.pack("=BBHi80s", 0, 0, len(key), 0, key))
 
 
+def keeps(version, cc):
+    """
+    Return a connection that still has its congestion control after some data, its other end, and whether all of the
+    data arrived. On a machine that has to wait for its host, a timeout ends xcp. A plain connection that gets a key
+    sends GSO packets on, as Linux does.
+    """
+    for _ in range(TRIES):
+        sock, other = connect(version, cc)
+        exact = transfer_some(sock, other)
+        if not exact or hosts.cc_of(sock) == cc:
+            break
+        hosts.close(sock, other)
+    return sock, other, exact
+
+
 def case(version, cc):
-    sock, other = connect(version, cc)
-    exact = transfer_some(sock, other)
+    sock, other, exact = keeps(version, cc)
     name = hosts.cc_of(sock)
     sign(sock, version, B[version])
     sign(other, version, A[version])
@@ -42,7 +57,7 @@ def case(version, cc):
     exact = exact and transfer([Stream(sock, other, MB)], limit_s=60)
     bad = hosts.netstat("b", "TCPMD5Failure") - before
     tap.claim(f"IPv{version} {cc}, then a key, then cubic: exact, no signature is wrong",
-              exact and name.startswith(cc) and not bad, f"{exact}, {name}, {bad} wrong")
+              exact and name == cc and not bad, f"{exact}, {name}, {bad} wrong")
     hosts.close(sock, other)
 
 
@@ -63,6 +78,7 @@ def main():
     hosts.offload("a", "a-r", hosts.ETHTOOL_STSO, 0)
     for name in "ab":
         sysctl(name, "hopcc/xcp_gso", 0)
+        sysctl(name, "hopcc/xcp_unsupported_s", 0)
     # HPCC++ ends on a path where no hop reports.
     for dev in ("r-a", "r-b"):
         run(f"tc -n r qdisc add dev {dev} root int rate 100mbit switch_id 1")

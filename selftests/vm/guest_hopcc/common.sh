@@ -13,7 +13,8 @@ ok()
 		echo "ok $n - $claim"
 	else
 		echo "not ok $n - $claim"
-		sed 's/^/# /' "$tmp/out" | head -n 20
+		# Of a test's own claims those that fail, and how it ended.
+		{ grep -A 3 '^not ok' "$tmp/out" | head -n 20; echo ...; tail -n 12 "$tmp/out"; } | sed 's/^/# /'
 		failed=1
 	fi
 }

@@ -404,10 +404,8 @@ static struct tcp_congestion_ops ldcp_ops __read_mostly = {
 static struct tcp_congestion_ops ldcp_reno __read_mostly =
 	HOP_CC_RENO("ldcp-reno", .get_info = ldcp_get_info);
 
-static const struct hop_hook_cc ldcp_hook = {
-	.ops	= { &ldcp_ops, &ldcp_reno },
-	.output	= ldcp_output,
-};
+static struct nf_hook_ops ldcp_hooks[HOP_CC_HOOKS] __read_mostly =
+	HOP_HOOKS(ldcp_output, NF_INET_POST_ROUTING, HOP_HOOK_CC);
 
 #define LDCP_KNOB(name, member, low, high) \
 	HOP_SYSCTL_NUMBER("tcp_ldcp_" name, struct ldcp_net, knobs.member, low, high)
@@ -437,6 +435,6 @@ static const struct ldcp_knobs ldcp_defaults = {
 	.ack_pkts = 1,
 };
 
-HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .hook = &ldcp_hook);
+HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .hooks = ldcp_hooks);
 
 MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");

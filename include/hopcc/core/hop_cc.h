@@ -446,7 +446,8 @@ int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
  * @asking: Reno until the peer's carrier has answered; NULL: it is not asked. It is not registered,
  *	and has the name of @ops because nothing has fallen back yet: programs such as iperf3 read
  *	the name as soon as they have set it
- * @hook: the function that changes packets of its sockets; NULL: none
+ * @hooks: hooks that change packets of its sockets, HOP_HOOKS() with HOP_HOOK_CC; their argument is
+ *	the struct hop_cc; NULL: none
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
  * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl
@@ -456,12 +457,25 @@ struct hop_cc {
 	struct tcp_congestion_ops *ops;
 	struct tcp_congestion_ops *reno;
 	struct tcp_congestion_ops *asking;
-	const struct hop_hook_cc *hook;
+	struct nf_hook_ops *hooks;
 	unsigned int *net_id;
 	const struct ctl_table *knobs;
 	const void *defaults;
 	size_t defaults_bytes;
 };
+
+/* Hooks of a congestion control: HOP_HOOKS() */
+#define HOP_CC_HOOKS	2
+
+/**
+ * hop_cc_sender() - in a hook: get the socket that sends a packet
+ * @skb: the packet
+ * @cc: a congestion control
+ *
+ * Context: RCU read lock.
+ * Return: the socket, or the listener of a SYN-ACK, if it has @cc or its fallback; otherwise NULL.
+ */
+const struct sock *hop_cc_sender(const struct sk_buff *skb, const struct hop_cc *cc);
 
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
 void hop_cc_leave_net(struct net *net, const struct hop_cc *cc);

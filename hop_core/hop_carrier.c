@@ -85,8 +85,9 @@ void hop_carrier_stop(struct hop_carrier_net *cn)
 }
 EXPORT_SYMBOL_GPL(hop_carrier_stop);
 
-void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			 enum hop_stage to)
+/* Traces and counts the step, and remembers a peer without support. */
+static void hop_carrier_note_stage(const struct hop_flow *flow, enum hop_stage from,
+				   enum hop_event event, enum hop_stage to)
 {
 	struct hop_carrier_net *cn = hop_carrier_of(&flow->key);
 	const struct hop_carrier_kind *kind = cn->kind;
@@ -100,7 +101,20 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
 	hop_recent_add(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s));
 	hop_carrier_forget_passed(flow);
 }
-EXPORT_SYMBOL_GPL(hop_carrier_changed);
+
+enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
+{
+	enum hop_stage from = hop_flow_stage(flow), to;
+
+	lockdep_assert_in_rcu_read_lock();
+	do {
+		to = hop_next_stage(from, event);
+	} while (from != to && !try_cmpxchg(&flow->stage, &from, to));
+	if (from != to)
+		hop_carrier_note_stage(flow, from, event, to);
+	return to;
+}
+EXPORT_SYMBOL_GPL(hop_flow_event);
 
 bool hop_carrier_avoids(const struct hop_flow_key *key)
 {

@@ -418,20 +418,6 @@ bool hop_flow_settle(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);
 
-enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
-{
-	enum hop_stage from = hop_flow_stage(flow), to;
-
-	lockdep_assert_in_rcu_read_lock();
-	do {
-		to = hop_next_stage(from, event);
-	} while (from != to && !try_cmpxchg(&flow->stage, &from, to));
-	if (from != to)
-		flow->key.kind->changed(flow, from, event, to);
-	return to;
-}
-EXPORT_SYMBOL_GPL(hop_flow_event);
-
 void hop_flow_put(struct hop_flow *flow)
 {
 	const struct hop_flow_kind *kind = flow->key.kind;

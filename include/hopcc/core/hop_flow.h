@@ -52,7 +52,6 @@ struct tcphdr;
  * @state_bytes: size of the carrier's private state in an entry
  * @entries: number of entries of this kind that are not freed yet; changed by hop_core
  * @start: initialises a new private state, which is zeroed before
- * @changed: called after the stage of discovery has changed, under the RCU read lock
  * @refused: called when an ICMP error shows that a header is not accepted, under the RCU read lock;
  *	NULL: then the connection does without the carrier
  * @leave: called when an entry is removed before its connection ends: gives back what the carrier
@@ -66,8 +65,6 @@ struct hop_flow_kind {
 	size_t state_bytes;
 	atomic_t *entries;
 	void (*start)(void *state);
-	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			enum hop_stage to);
 	void (*refused)(struct hop_flow *flow);
 	void (*leave)(struct sock *sk, void *state);
 	void (*stop)(void *state);

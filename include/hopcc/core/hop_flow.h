@@ -362,23 +362,19 @@ void hop_flow_retire(const struct hop_flow_kind *kind);
  */
 struct hop_flow_counts hop_flow_count(const struct net *net);
 
-/* Number of entries that a walk passes each time it holds the lock of the network namespace. */
+/* Most entries that a walk passes each time it holds the lock of the network namespace. */
 #define HOP_FLOW_STEP 32
 
 /**
  * struct hop_flow_walk - a walk through the entries of a network namespace
  * @net: the network namespace
  * @position: element of the list, behind the entries that were passed
- * @held: entries that were found and not visited yet, with a reference to each
- * @first: index in @held of the next entry to visit
- * @end: index in @held after the last entry
+ * @flow: an entry that was found and not visited yet, with a reference; NULL: none
  */
 struct hop_flow_walk {
 	struct net *net;
 	struct hop_flow_link position;
-	struct hop_flow *held[HOP_FLOW_STEP];
-	unsigned int first;
-	unsigned int end;
+	struct hop_flow *flow;
 };
 
 /**
@@ -394,7 +390,8 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net);
  * hop_flow_walk() - continue a walk: call @visit for flows until it refuses one
  * @walk: state of the walk, after hop_flow_walk_open()
  * @kind: the carrier whose flows are visited; NULL for all carriers
- * @visit: function that is called for a flow; may sleep; returns false if it has no room now
+ * @visit: function that is called for a flow, under the RCU read lock; returns false if it has no
+ *	room now
  * @what: argument of @visit
  *
  * The next call starts with the flow that was refused. A flow that exists during the whole
@@ -413,16 +410,6 @@ bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
  * Context: process.
  */
 void hop_flow_walk_close(struct hop_flow_walk *walk);
-
-/**
- * hop_flow_l3mdev() - get the VRF of a socket
- * @sk: a TCP socket or a connection request
- *
- * Context: any.
- * Return: interface index of the VRF if @sk is bound to the VRF's device or to one of its
- * ports; else 0.
- */
-int hop_flow_l3mdev(const struct sock *sk);
 
 /**
  * hop_flow_stage() - get the stage of discovery

@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rhashtable.h>
+#include <linux/seq_file_net.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
@@ -426,15 +427,18 @@ void hop_flow_put(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_flow_put);
 
-struct hop_flow_counts hop_flow_count(const struct net *net)
+void hop_flow_show(struct seq_file *seq)
 {
-	struct hop_flow_net *fn = hop_flow_net_of(net);
+	struct hop_flow_net *fn = hop_flow_net_of(seq_file_single_net(seq));
 	struct hop_flow_counts counts;
 
 	spin_lock_bh(&fn->lock);
 	counts = fn->counts;
 	spin_unlock_bh(&fn->lock);
-	return counts;
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_evicted %llu\nflows_walked %llu\n",
+		   counts.flows, counts.half_open, counts.evicted, counts.walked);
+	seq_printf(seq, "flows_refused %llu\nflows_refused_max %llu\nflows_refused_memory %llu\n",
+		   counts.refused, counts.refused_max, counts.refused_memory);
 }
 
 void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
@@ -449,11 +453,6 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 	spin_unlock_bh(&fn->lock);
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_open);
-
-static bool hop_flow_is_walked(const struct hop_flow_link *link, const struct hop_flow_kind *kind)
-{
-	return link->flow && (!kind || link->flow->key.kind == kind);
-}
 
 /*
  * Pass up to HOP_FLOW_STEP entries, up to one of @kind, which is held. Return: true if more may be
@@ -472,7 +471,8 @@ static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind
 	for (passed = 0; at != &fn->links && !walk->flow && passed < HOP_FLOW_STEP; passed++) {
 		link = list_entry(at, struct hop_flow_link, list);
 		at = at->next;
-		if (hop_flow_is_walked(link, kind) && hop_flow_hold(link->flow))
+		if (link->flow && (!kind || link->flow->key.kind == kind) &&
+		    hop_flow_hold(link->flow))
 			walk->flow = link->flow;
 	}
 	list_move_tail(&walk->position.list, at);

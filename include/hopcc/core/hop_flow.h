@@ -42,6 +42,7 @@
 struct hop_carrier_kind;
 struct hop_flow;
 struct net;
+struct seq_file;
 struct sk_buff;
 struct sock;
 struct tcphdr;
@@ -354,13 +355,12 @@ void hop_flow_put(struct hop_flow *flow);
 void hop_flow_retire(const struct hop_flow_kind *kind);
 
 /**
- * hop_flow_count() - read the table's counters
- * @net: the network namespace
+ * hop_flow_show() - print the table's counters for a network namespace, one per line
+ * @seq: a file of proc_create_net_single()
  *
- * Context: any.
- * Return: the counters.
+ * Context: process.
  */
-struct hop_flow_counts hop_flow_count(const struct net *net);
+void hop_flow_show(struct seq_file *seq);
 
 /* Most entries that a walk passes each time it holds the lock of the network namespace. */
 #define HOP_FLOW_STEP 32

@@ -161,21 +161,26 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
  * @cwnd_pkts: the law's window, packets
  * @acked_pkts: packets that the current ACK delivered; 0 in lost()
  *
- * The stack applies PRR only to congestion controls without a cong_control(). If one of its timers
- * detects a loss, it retransmits before cong_control() runs: lost() sets this window, too.
+ * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
+ * two for each delivered packet. This is like PRR, which the stack applies only to congestion
+ * controls without a cong_control(). Packets that pacing has delayed may still leave. If a timer of
+ * the stack detects a loss, it retransmits before cong_control() runs: lost() sets this window, too.
  *
  * Context: socket lock held.
  * Return: @cwnd_pkts, unless @state is TCP_CA_Recovery; packets, at least 1.
  */
 static inline u32 hop_cc_repair_pkts(struct sock *sk, u8 state, u32 cwnd_pkts, u32 acked_pkts)
 {
-	u32 most_pkts;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 may_pkts;
 
 	sock_owned_by_me(sk);
 	if (state != TCP_CA_Recovery)
 		return cwnd_pkts;
-	most_pkts = hop_repair_pkts(sk, acked_pkts);
-	return max(min(cwnd_pkts, most_pkts), hop_repair_least_pkts(tcp_sk(sk)));
+	hop_stack_count_repair(sk, acked_pkts);
+	may_pkts = 2 * tp->prr_delivered + 1;
+	may_pkts -= min(may_pkts, tp->prr_out);
+	return max(min(cwnd_pkts, tcp_packets_in_flight(tp) + may_pkts), hop_repair_least_pkts(tp));
 }
 
 /**

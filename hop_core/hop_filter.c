@@ -93,17 +93,14 @@ static bool hop_filter_has_egress(const struct net_device *dev)
 	return compat_has_tc_egress(dev);
 }
 
+static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
+{
 #ifdef CONFIG_NETFILTER_FAMILY_BRIDGE
-static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
-{
 	return hop_filter_has_filter(rcu_dereference(net->nf.hooks_bridge[hooknum]));
-}
 #else
-static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
-{
 	return false;
-}
 #endif
+}
 
 /* A header of a packet that arrives or is sent; a tag in front of IP in a frame that is sent. */
 enum hop_filter_of {

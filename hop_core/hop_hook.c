@@ -73,11 +73,6 @@ static struct hop_hooks *hop_hooks(const struct net *net)
 	return net_generic(net, hop_hook_net_id);
 }
 
-static __always_inline u8 hop_hook_first_header(const struct sk_buff *skb, u8 pf)
-{
-	return pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
-}
-
 /* May a TCP packet open a flow, because it has room for the option by which carriers negotiate? */
 static bool hop_hook_may_negotiate(const struct sk_buff *skb, u8 pf)
 {
@@ -102,7 +97,8 @@ static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
 static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
 						    const struct sk_buff *skb, u8 pf)
 {
-	const u8 first = hop_hook_first_header(skb, pf), when = READ_ONCE(hooks->tcp);
+	const u8 first = pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
+	const u8 when = READ_ONCE(hooks->tcp);
 
 	if (test_bit(first, hooks->examined))
 		return true;

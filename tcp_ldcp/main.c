@@ -19,14 +19,9 @@
 static unsigned int ldcp_net_id;
 static struct tcp_congestion_ops ldcp_ops, ldcp_reno;
 
-struct ldcp_net *ldcp_net(const struct net *net)
+static struct ldcp_net *ldcp_net(const struct net *net)
 {
 	return net_generic(net, ldcp_net_id);
-}
-
-static bool ldcp_is(const struct sock *sk)
-{
-	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_ops;
 }
 
 /*
@@ -135,7 +130,7 @@ static void ldcp_init(struct sock *sk)
 	ldcp_start(sk, ls);
 	/* A connection that switches to LDCP after it has sent data keeps its window. */
 	if (tp->data_segs_out) {
-		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
+		ls->v.cw = (u64)ls->default_pkts << HOP_WND_SHIFT;
 		ls->v.stage = LDCP_STABLE;
 		ldcp_restore_reordering(sk);
 		ldcp_set(sk, &ls->v, ls->default_pkts);
@@ -261,7 +256,7 @@ static void ldcp_acked(struct sock *sk, const struct rate_sample *rs)
 	if (ls->v.stage != stage)
 		ldcp_enter(sk, &ls->v, false);
 	ldcp_apply(sk, &ls->v, inet_csk(sk)->icsk_ca_state, a.acked_pkts);
-	if (ls->v.cw < LDCP_ONE && a.acked_pkts)
+	if (ls->v.cw < HOP_WND_ONE && a.acked_pkts)
 		ldcp_hold(sk, &ls->v);
 }
 
@@ -376,14 +371,14 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 	struct hop_cc_shown shown = {};
 	u64 cw;
 
-	if (ldcp_is(sk)) {
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_ops) {
 		cw = hop_peek(ls->v.cw);
 		shown = (struct hop_cc_shown){
 			.bytes_ps = hop_wnd_bytes_ps(cw, hop_peek(tp->mss_cache),
 						     hop_peek(tp->srtt_us) >> 3),
 			/* Like hop_peek(): TCP may be writing the value. */
 			.rtt_us = data_race(tcp_min_rtt(tp)),
-			.gain = cw >> (LDCP_SHIFT - HOP_CC_INFO_SHIFT),
+			.gain = cw >> (HOP_WND_SHIFT - HOP_CC_INFO_SHIFT),
 			.state = hop_peek(ls->v.stage) << HOP_CC_INFO_SHIFT,
 		};
 	}
@@ -423,7 +418,7 @@ static const struct ctl_table ldcp_table[] = {
 	LDCP_KNOB("ack_pkts", ack_pkts, 1, 2),
 	LDCP_KNOB("bdp_bytes", bdp.bytes, 0, LDCP_BDP_MAX_BYTES),
 	LDCP_KNOB("rate_mbit", bdp.rate_mbit, 0, LDCP_RATE_MAX_MBIT),
-	LDCP_KNOB("rtt_us", bdp.rtt_us, 0, LDCP_RTT_MAX_US),
+	LDCP_KNOB("rtt_us", bdp.rtt_us, 0, HOP_RTT_MAX_US),
 	{ }
 };
 

@@ -105,14 +105,6 @@ static unsigned int ldcp_output_first(struct sk_buff *skb, const struct nf_hook_
 	return NF_ACCEPT;
 }
 
-/* After the fallback to Reno because of timeouts: the path may drop ECT packets. */
-static unsigned int ldcp_output_reno(struct sk_buff *skb, const struct sock *sk)
-{
-	if (compat_ecn_rfc3168(tcp_sk(sk)))
-		hop_ect_clear(skb);
-	return NF_ACCEPT;
-}
-
 unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	const struct hop_cc *cc = priv;
@@ -123,8 +115,12 @@ unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_s
 
 	if (!sk || !hop_ect_is_segment(skb))
 		return NF_ACCEPT;
-	if (hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->reno)
-		return ldcp_output_reno(skb, sk);
+	if (hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->reno) {
+		/* After the fallback because of timeouts: the path may drop ECT packets. */
+		if (compat_ecn_rfc3168(tcp_sk(sk)))
+			hop_ect_clear(skb);
+		return NF_ACCEPT;
+	}
 	ls = inet_csk_ca(sk);
 	if (hop_ect_output_syn(skb) || skb->sk != sk)
 		return NF_ACCEPT;

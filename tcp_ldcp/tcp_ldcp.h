@@ -60,8 +60,6 @@ struct ldcp_net {
 	struct ldcp_knobs knobs;
 };
 
-struct ldcp_net *ldcp_net(const struct net *net);
-
 unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 
 #endif /* HOPCC_TCP_LDCP_TCP_LDCP_H */

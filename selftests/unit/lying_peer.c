@@ -252,7 +252,7 @@ static void lie_to_ldcp(void)
 	struct ldcp_vars v;
 	u32 i, delivered_pkts = rng();
 
-	ldcp_begin(&v, log_uniform(1, LDCP_WND_MAX_PKTS), delivered_pkts);
+	ldcp_begin(&v, log_uniform(1, HOP_WND_MAX_PKTS), delivered_pkts);
 	for (i = 0; i < REPORTS; i++, reports++) {
 		struct ldcp_ack a = {
 			.acked_pkts = below(4) ? below(64) : (u32)any(),

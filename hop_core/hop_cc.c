@@ -3,18 +3,6 @@
 #include <linux/module.h>
 #include <hopcc/core/hop_cc.h>
 
-/* proc_handler of a struct hop_cc_gain */
-int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
-{
-	struct hop_cc_gain *gain = container_of(table->data, struct hop_cc_gain, ppm);
-	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
-
-	if (!err && write)
-		WRITE_ONCE(gain->value, hop_wnd_of_ppm(READ_ONCE(gain->ppm)));
-	return err;
-}
-EXPORT_SYMBOL_GPL(hop_cc_set_gain);
-
 /* Context: process. Return: 0, or the error of the registration. */
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
 {

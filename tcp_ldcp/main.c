@@ -402,11 +402,22 @@ static struct tcp_congestion_ops ldcp_reno __read_mostly =
 static struct nf_hook_ops ldcp_hooks[HOP_CC_HOOKS] __read_mostly =
 	HOP_HOOKS(ldcp_output, NF_INET_POST_ROUTING, HOP_HOOK_CC);
 
+/* proc_handler of a struct ldcp_gain */
+static int ldcp_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct ldcp_gain *gain = container_of(table->data, struct ldcp_gain, ppm);
+	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
+
+	if (!err && write)
+		WRITE_ONCE(gain->value, hop_wnd_of_ppm(READ_ONCE(gain->ppm)));
+	return err;
+}
+
 #define LDCP_KNOB(name, member, low, high) \
 	HOP_SYSCTL_NUMBER("tcp_ldcp_" name, struct ldcp_net, knobs.member, low, high)
 
 #define LDCP_GAIN(name, member, low, high) \
-	HOP_SYSCTL("tcp_ldcp_" name, 0644, struct ldcp_net, knobs.member.ppm, hop_cc_set_gain, \
+	HOP_SYSCTL("tcp_ldcp_" name, 0644, struct ldcp_net, knobs.member.ppm, ldcp_set_gain, \
 		   hop_sysctl_bound(low), hop_sysctl_bound(high))
 
 static const struct ctl_table ldcp_table[] = {
@@ -422,11 +433,13 @@ static const struct ctl_table ldcp_table[] = {
 	{ }
 };
 
+#define LDCP_DEFAULT(ppm_) { .ppm = (ppm_), .value = HOP_WND_OF_PPM(ppm_) }
+
 static const struct ldcp_knobs ldcp_defaults = {
-	.alpha = HOP_CC_GAIN(LDCP_ALPHA_DEFAULT_PPM),
-	.beta = HOP_CC_GAIN(LDCP_BETA_DEFAULT_PPM),
-	.gamma = HOP_CC_GAIN(LDCP_GAMMA_DEFAULT_PPM),
-	.eta = HOP_CC_GAIN(LDCP_ETA_DEFAULT_PPM),
+	.alpha = LDCP_DEFAULT(LDCP_ALPHA_DEFAULT_PPM),
+	.beta = LDCP_DEFAULT(LDCP_BETA_DEFAULT_PPM),
+	.gamma = LDCP_DEFAULT(LDCP_GAMMA_DEFAULT_PPM),
+	.eta = LDCP_DEFAULT(LDCP_ETA_DEFAULT_PPM),
 	.ack_pkts = 1,
 };
 

@@ -430,20 +430,6 @@ static inline size_t hop_cc_show(const struct hop_cc_shown *shown, u32 ext, int 
 }
 
 /**
- * struct hop_cc_gain - a knob that the law reads in its fixed point
- * @ppm: the value as written, millionths
- * @value: the same << HOP_WND_SHIFT
- */
-struct hop_cc_gain {
-	unsigned int ppm;
-	u32 value;
-};
-
-#define HOP_CC_GAIN(ppm_) { .ppm = (ppm_), .value = HOP_WND_OF_PPM(ppm_) }
-
-int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos);
-
-/**
  * struct hop_cc - a congestion control as a module
  * @ops: its functions, which its users choose
  * @reno: the fallback, whose name includes the name of @ops; NULL: none. setsockopt() must accept

@@ -123,7 +123,6 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 	return false;
 #endif
 }
-EXPORT_SYMBOL_GPL(hop_shim_is_rewritten);
 
 /* TLS that the NIC is to encrypt: the NIC must find TCP behind IP, and compute its checksum. */
 static bool hop_shim_is_to_be_encrypted(const struct sk_buff *skb)

@@ -46,9 +46,10 @@ static const struct nf_hook_entries *hop_filter_list_at(const struct net *net, b
 static bool hop_filter_is_in_front(const struct net *net, bool ipv4)
 {
 	const struct nf_hook_entries *list = hop_filter_list_at(net, ipv4, NF_INET_PRE_ROUTING);
+	const unsigned int end = list ? list->num_hook_entries : 0;
 	unsigned int i;
 
-	for (i = 0; list && i < list->num_hook_entries && list->hooks[i].hook != hop_hook_input; i++)
+	for (i = 0; i < end && list->hooks[i].hook != hop_hook_input; i++)
 		if (hop_filter_is_filter_at(list, i))
 			return true;
 	return false;

@@ -203,9 +203,8 @@ static int wred_parse(struct wred_params *p, const struct nlattr *opt,
 			   "limit must be " __stringify(TC_WRED_LIMIT_MIN_BYTES) " to "
 			   __stringify(TC_WRED_LIMIT_MAX_BYTES) " bytes", extack) ?:
 	       hop_nla_u32(&p->overhead_bytes, 0, TC_WRED_OVERHEAD_MAX_BYTES,
-			   tb[TCA_WRED_OVERHEAD],
-			   "overhead must be 0 to " __stringify(TC_WRED_OVERHEAD_MAX_BYTES) " bytes",
-			   extack) ?:
+			   tb[TCA_WRED_OVERHEAD], "overhead must be 0 to "
+			   __stringify(TC_WRED_OVERHEAD_MAX_BYTES) " bytes", extack) ?:
 	       wred_parse_profile(&p->ect, tb[TCA_WRED_ECT], &wred_ect_refusals, extack) ?:
 	       wred_parse_profile(&p->nect, tb[TCA_WRED_NECT], &wred_nect_refusals, extack) ?:
 	       wred_check_profile(&p->ect, p->limit_bytes, tb[TCA_WRED_ECT], tb[TCA_WRED_LIMIT],

@@ -163,8 +163,9 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
  *
  * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
  * two for each delivered packet. This is like PRR, which the stack applies only to congestion
- * controls without a cong_control(). Packets that pacing has delayed may still leave. If a timer of
- * the stack detects a loss, it retransmits before cong_control() runs: lost() sets this window, too.
+ * controls without a cong_control(). Packets that pacing has delayed may still leave. If a timer
+ * of the stack detects a loss, it retransmits before cong_control() runs: lost() sets this window,
+ * too.
  *
  * Context: socket lock held.
  * Return: @cwnd_pkts, unless @state is TCP_CA_Recovery; packets, at least 1.

@@ -54,8 +54,8 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq);
  * a new header. An off-path attacker has to guess both numbers.
  *
  * Context: RCU read lock.
- * Return: true if there is a socket and both numbers are within its windows, or if they complete the
- * handshake of a connection request.
+ * Return: true if there is a socket and both numbers are within its windows, or if they complete
+ * the handshake of a connection request.
  */
 bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq);
 

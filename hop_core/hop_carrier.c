@@ -7,15 +7,9 @@
 #include <hopcc/core/hop_carrier.h>
 #include <net/netns/generic.h>
 
-static struct hop_carrier_net *hop_carrier_net(const struct net *net,
-					       const struct hop_carrier_kind *kind)
-{
-	return net_generic(net, *kind->net_id);
-}
-
 static struct hop_carrier_net *hop_carrier_of(const struct hop_flow_key *key)
 {
-	return hop_carrier_net(key->net, key->kind->carrier);
+	return net_generic(key->net, *key->kind->carrier->net_id);
 }
 
 static unsigned long hop_carrier_sum_of(const unsigned long __percpu *counts, unsigned int count)
@@ -29,16 +23,6 @@ static unsigned long hop_carrier_sum_of(const unsigned long __percpu *counts, un
 	return sum;
 }
 
-static void hop_carrier_show_flows(struct seq_file *seq)
-{
-	const struct hop_flow_counts counts = hop_flow_count(seq_file_single_net(seq));
-
-	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_evicted %llu\nflows_walked %llu\n",
-		   counts.flows, counts.half_open, counts.evicted, counts.walked);
-	seq_printf(seq, "flows_refused %llu\nflows_refused_max %llu\nflows_refused_memory %llu\n",
-		   counts.refused, counts.refused_max, counts.refused_memory);
-}
-
 /* The carrier's counters and then the flow table's, one per line */
 static int hop_carrier_show(struct seq_file *seq, void *unused)
 {
@@ -49,13 +33,13 @@ static int hop_carrier_show(struct seq_file *seq, void *unused)
 		if (cn->kind->names[i])
 			seq_printf(seq, "%s %lu\n", cn->kind->names[i],
 				   hop_carrier_sum_of(cn->counts, i));
-	hop_carrier_show_flows(seq);
+	hop_flow_show(seq);
 	return 0;
 }
 
 int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind)
 {
-	struct hop_carrier_net *cn = hop_carrier_net(net, kind);
+	struct hop_carrier_net *cn = net_generic(net, *kind->net_id);
 	int err = -ENOMEM;
 
 	cn->net = net;
@@ -85,8 +69,9 @@ void hop_carrier_stop(struct hop_carrier_net *cn)
 }
 EXPORT_SYMBOL_GPL(hop_carrier_stop);
 
-void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			 enum hop_stage to)
+/* Traces and counts the step, and remembers a peer without support. */
+static void hop_carrier_note_stage(const struct hop_flow *flow, enum hop_stage from,
+				   enum hop_event event, enum hop_stage to)
 {
 	struct hop_carrier_net *cn = hop_carrier_of(&flow->key);
 	const struct hop_carrier_kind *kind = cn->kind;
@@ -100,7 +85,20 @@ void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum 
 	hop_recent_add(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s));
 	hop_carrier_forget_passed(flow);
 }
-EXPORT_SYMBOL_GPL(hop_carrier_changed);
+
+enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
+{
+	enum hop_stage from = hop_flow_stage(flow), to;
+
+	lockdep_assert_in_rcu_read_lock();
+	do {
+		to = hop_next_stage(from, event);
+	} while (from != to && !try_cmpxchg(&flow->stage, &from, to));
+	if (from != to)
+		hop_carrier_note_stage(flow, from, event, to);
+	return to;
+}
+EXPORT_SYMBOL_GPL(hop_flow_event);
 
 bool hop_carrier_avoids(const struct hop_flow_key *key)
 {

@@ -3,18 +3,6 @@
 #include <linux/module.h>
 #include <hopcc/core/hop_cc.h>
 
-/* proc_handler of a struct hop_cc_gain */
-int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
-{
-	struct hop_cc_gain *gain = container_of(table->data, struct hop_cc_gain, ppm);
-	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
-
-	if (!err && write)
-		WRITE_ONCE(gain->value, hop_wnd_of_ppm(READ_ONCE(gain->ppm)));
-	return err;
-}
-EXPORT_SYMBOL_GPL(hop_cc_set_gain);
-
 /* Context: process. Return: 0, or the error of the registration. */
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
 {
@@ -23,9 +11,9 @@ int hop_cc_start_net(struct net *net, const struct hop_cc *cc)
 
 	memcpy(hs + 1, cc->defaults, cc->defaults_bytes);
 	err = hop_sysctl_start(net, hs, cc->knobs, hs);
-	if (err || !cc->hook)
+	if (err || !cc->hooks)
 		return err;
-	err = hop_hook_start_cc(net, cc->hook);
+	err = nf_register_net_hooks(net, cc->hooks, HOP_CC_HOOKS);
 	if (err)
 		hop_sysctl_stop(hs);
 	return err;
@@ -35,8 +23,8 @@ EXPORT_SYMBOL_GPL(hop_cc_start_net);
 /* Context: process. A grace period passes before the module's code is freed. */
 void hop_cc_leave_net(struct net *net, const struct hop_cc *cc)
 {
-	if (cc->hook)
-		hop_hook_stop_cc(net, cc->hook);
+	if (cc->hooks)
+		nf_unregister_net_hooks(net, cc->hooks, HOP_CC_HOOKS);
 }
 EXPORT_SYMBOL_GPL(hop_cc_leave_net);
 
@@ -46,6 +34,22 @@ void hop_cc_stop_net(struct net *net, const struct hop_cc *cc)
 	hop_sysctl_stop(net_generic(net, *cc->net_id));
 }
 EXPORT_SYMBOL_GPL(hop_cc_stop_net);
+
+const struct sock *hop_cc_sender(const struct sk_buff *skb, const struct hop_cc *cc)
+{
+	const struct tcp_congestion_ops *ops;
+	const struct sock *sk = skb->sk;
+
+	lockdep_assert_in_rcu_read_lock();
+	/* A SYN-ACK's owner is a connection request, whose listener has the congestion control. */
+	if (sk && hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
+		sk = inet_reqsk(sk)->rsk_listener;
+	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
+		return NULL;
+	ops = hop_peek(inet_csk(sk)->icsk_ca_ops);
+	return ops == cc->ops || ops == cc->reno ? sk : NULL;
+}
+EXPORT_SYMBOL_GPL(hop_cc_sender);
 
 /* Context: process. Every socket that uses the module holds a reference, so no socket is left. */
 void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets)
@@ -60,8 +64,12 @@ EXPORT_SYMBOL_GPL(hop_cc_unregister);
 /* Context: process. Return: 0, or the error of the registration. */
 int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets)
 {
-	int err = register_pernet_subsys(nets);
+	unsigned int i;
+	int err;
 
+	for (i = 0; cc->hooks && i < HOP_CC_HOOKS; i++)
+		cc->hooks[i].priv = (void *)cc;
+	err = register_pernet_subsys(nets);
 	if (err)
 		return err;
 	if (cc->reno)

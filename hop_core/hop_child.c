@@ -19,15 +19,8 @@ static struct hop_child *hop_child(struct Qdisc *sch)
 }
 
 /* Class 1 is the first child, class 2 the second. */
-static int hop_child_index(unsigned long class)
-{
-	return class - 1;
-}
-
-static u32 hop_child_class(int index)
-{
-	return index + 1;
-}
+#define HOP_CHILD_CLASS(index)	((index) + 1)
+#define HOP_CHILD_INDEX(class)	((class) - 1)
 
 /**
  * hop_child_prepare() - make a wrapper safe to destroy
@@ -74,7 +67,7 @@ struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 	if (IS_ERR(fifo))
 		return fifo;
 	/* The fifo reports packets that it drops by itself to the class named here. */
-	fifo->parent = TC_H_MAKE(sch->handle, hop_child_class(index));
+	fifo->parent = TC_H_MAKE(sch->handle, HOP_CHILD_CLASS(index));
 	qdisc_hash_add(fifo, false);
 	return fifo;
 }
@@ -176,7 +169,7 @@ EXPORT_SYMBOL_GPL(hop_child_enqueue_list);
 static int hop_child_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
 			   struct Qdisc **old, struct netlink_ext_ack *extack)
 {
-	struct Qdisc **child = &hop_child(sch)->qdisc[hop_child_index(class)];
+	struct Qdisc **child = &hop_child(sch)->qdisc[HOP_CHILD_INDEX(class)];
 
 	*old = qdisc_replace(sch, new ?: &noop_qdisc, child);
 	return 0;
@@ -184,14 +177,14 @@ static int hop_child_graft(struct Qdisc *sch, unsigned long class, struct Qdisc 
 
 static struct Qdisc *hop_child_leaf(struct Qdisc *sch, unsigned long class)
 {
-	return hop_child_at(sch, hop_child_index(class));
+	return hop_child_at(sch, HOP_CHILD_INDEX(class));
 }
 
 static unsigned long hop_child_find(struct Qdisc *sch, u32 classid)
 {
 	const u32 class = TC_H_MIN(classid);
 
-	if (!class || class > HOP_CHILDREN_MAX || !hop_child_at(sch, hop_child_index(class)))
+	if (!class || class > HOP_CHILDREN_MAX || !hop_child_at(sch, HOP_CHILD_INDEX(class)))
 		return 0;
 	return class;
 }
@@ -202,7 +195,7 @@ static void hop_child_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 
 	for (index = 0; index < HOP_CHILDREN_MAX; index++)
 		if (hop_child_at(sch, index) && !walker->stop)
-			tc_qdisc_stats_dump(sch, hop_child_class(index), walker);
+			tc_qdisc_stats_dump(sch, HOP_CHILD_CLASS(index), walker);
 }
 
 static int hop_child_dump_class(struct Qdisc *sch, unsigned long class,

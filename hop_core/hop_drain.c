@@ -5,17 +5,11 @@
 #include <linux/module.h>
 #include <hopcc/lib/hop_drain.h>
 
-/* Return: true if @sent_bytes_ps is close enough to the port's rate */
-static bool hop_drain_is_full_rate(u64 sent_bytes_ps, u64 rate_bytes_ps)
-{
-	return sent_bytes_ps >= rate_bytes_ps - rate_bytes_ps / 8;
-}
-
+/* What is close enough to the port's rate is the rate. */
 static void hop_drain_set(struct hop_drain *d, u64 sent_bytes_ps, u64 rate_bytes_ps)
 {
 	sent_bytes_ps = max_t(u64, sent_bytes_ps, HOP_DRAIN_RATE_MIN_BYTES_PS);
-	d->rate_bytes_ps = hop_drain_is_full_rate(sent_bytes_ps,
-						  rate_bytes_ps) ? 0 : sent_bytes_ps;
+	d->rate_bytes_ps = sent_bytes_ps < rate_bytes_ps - rate_bytes_ps / 8 ? sent_bytes_ps : 0;
 }
 
 /* Capped to 2^32 bytes per nanosecond, so that the quotient fits 64 bits */
@@ -24,20 +18,16 @@ static u64 hop_drain_sent_bytes_ps(u64 bytes, u64 elapsed_ns)
 	return mul_u64_u64_div_u64(bytes, HOP_DRAIN_NS_PER_S, max3(elapsed_ns, bytes >> 32, 1ULL));
 }
 
-static void hop_drain_grow(struct hop_drain *d, u64 rate_bytes_ps, unsigned int shift)
-{
-	hop_drain_set(d, d->rate_bytes_ps + (d->rate_bytes_ps >> shift), rate_bytes_ps);
-}
-
 /* No packet waited for a while: raise the capacity. */
 static void hop_drain_raise(struct hop_drain *d, u64 rate_bytes_ps)
 {
+	const bool slow = d->clear < HOP_DRAIN_CLEAR;
+	const unsigned int shift = slow ? HOP_DRAIN_SLOW_SHIFT : HOP_DRAIN_FAST_SHIFT;
+
 	if (!d->rate_bytes_ps)
 		return;
-	hop_drain_grow(d, rate_bytes_ps, d->clear < HOP_DRAIN_CLEAR ? HOP_DRAIN_SLOW_SHIFT :
-								      HOP_DRAIN_FAST_SHIFT);
-	if (d->clear < HOP_DRAIN_CLEAR)
-		d->clear++;
+	hop_drain_set(d, d->rate_bytes_ps + (d->rate_bytes_ps >> shift), rate_bytes_ps);
+	d->clear += slow;
 }
 
 static void hop_drain_start(struct hop_drain_run *run, const struct hop_drain_sent *sent)

@@ -14,13 +14,6 @@
 #include <net/xfrm.h>
 
 /*
- * Our own hooks in PRE_ROUTING, one each for IPv4 and IPv6, and in POST_ROUTING, with one function
- * for both. Hooks of others are in front of them or behind them.
- */
-static const struct nf_hook_ops *hop_filter_input;
-static const struct nf_hook_ops *hop_filter_output;
-
-/*
  * Hooks of the kernel at both ends of a list, and those of the carriers, do not filter:
  * br_netfilter's is the first, those of SYNPROXY and of conntrack's confirmation are the last. A
  * user may give a chain of nftables these priorities, too, but it has a type.
@@ -29,6 +22,9 @@ static bool hop_filter_is_filter(const struct nf_hook_ops *ops)
 {
 	if (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED)
 		return true;
+	/* br_netfilter passes the packets to the chains of IP, where our hooks are. */
+	if (ops->pf == NFPROTO_BRIDGE && ops->priority == NF_BR_PRI_BRNF)
+		return false;
 	if (ops->priority >= HOP_HOOK_OUTPUT && ops->priority <= HOP_HOOK_OUTPUT_TAG)
 		return false;
 	return ops->priority > NF_IP_PRI_FIRST && ops->priority < NF_IP_PRI_CONNTRACK_CONFIRM - 1;
@@ -50,10 +46,10 @@ static const struct nf_hook_entries *hop_filter_list_at(const struct net *net, b
 static bool hop_filter_is_in_front(const struct net *net, bool ipv4)
 {
 	const struct nf_hook_entries *list = hop_filter_list_at(net, ipv4, NF_INET_PRE_ROUTING);
-	const struct nf_hook_ops *own = &hop_filter_input[ipv4 ? 0 : 1];
+	const unsigned int end = list ? list->num_hook_entries : 0;
 	unsigned int i;
 
-	for (i = 0; list && i < list->num_hook_entries && list->hooks[i].hook != own->hook; i++)
+	for (i = 0; i < end && list->hooks[i].hook != hop_hook_input; i++)
 		if (hop_filter_is_filter_at(list, i))
 			return true;
 	return false;
@@ -64,7 +60,7 @@ static bool hop_filter_is_behind(const struct net *net, bool ipv4)
 	const struct nf_hook_entries *list = hop_filter_list_at(net, ipv4, NF_INET_POST_ROUTING);
 	unsigned int i = list ? list->num_hook_entries : 0;
 
-	while (i-- && list->hooks[i].hook != hop_filter_output->hook)
+	while (i-- && list->hooks[i].hook != hop_hook_output)
 		if (hop_filter_is_filter_at(list, i))
 			return true;
 	return false;
@@ -98,28 +94,14 @@ static bool hop_filter_has_egress(const struct net_device *dev)
 	return compat_has_tc_egress(dev);
 }
 
+static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
+{
 #ifdef CONFIG_NETFILTER_FAMILY_BRIDGE
-/* br_netfilter passes the packets to the chains of IP, where our hooks are. */
-static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
-{
-	const struct nf_hook_entries *list = rcu_dereference(net->nf.hooks_bridge[hooknum]);
-	unsigned int i;
-
-	for (i = 0; list && i < list->num_hook_entries; i++) {
-		const struct nf_hook_ops *ops = READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]);
-
-		if (hop_filter_is_filter(ops) && (ops->hook_ops_type != NF_HOOK_OP_UNDEFINED ||
-						  ops->priority != NF_BR_PRI_BRNF))
-			return true;
-	}
-	return false;
-}
+	return hop_filter_has_filter(rcu_dereference(net->nf.hooks_bridge[hooknum]));
 #else
-static bool hop_filter_has_bridge_chain(const struct net *net, unsigned int hooknum)
-{
 	return false;
-}
 #endif
+}
 
 /* A header of a packet that arrives or is sent; a tag in front of IP in a frame that is sent. */
 enum hop_filter_of {
@@ -279,17 +261,4 @@ bool hop_filter_may_look_again(const struct sk_buff *skb)
 	return (hop_filter_has_ingress(skb->dev) ||
 		hop_filter_is_in_front(dev_net(skb->dev), hop_filter_is_ipv4(skb))) &&
 	       !hop_filter_is_bridged(skb);
-}
-
-/**
- * hop_filter_init() - learn hop_core's own hooks, before they are registered anywhere
- * @input: the hooks in PRE_ROUTING, for IPv4 and IPv6
- * @output: a hook in POST_ROUTING, whose function is that for both
- *
- * Context: process.
- */
-void hop_filter_init(const struct nf_hook_ops *input, const struct nf_hook_ops *output)
-{
-	hop_filter_input = input;
-	hop_filter_output = output;
 }

@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rhashtable.h>
+#include <linux/seq_file_net.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
@@ -344,18 +345,6 @@ static struct hop_flow *hop_flow_create(const struct hop_flow_key *key, bool hal
 	return flow;
 }
 
-/* Return: the flow that is in the table now, or an error if the table could not grow. */
-static struct hop_flow *hop_flow_enter(struct hop_flow *flow)
-{
-	struct hop_flow *old;
-
-	old = rhashtable_lookup_get_insert_fast(&hop_flows, &flow->node, hop_flow_params);
-	if (old)
-		return IS_ERR(old) ? ERR_PTR(-ENOMEM) : old;
-	schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
-	return flow;
-}
-
 /*
  * Insert the entry into the list first and then into the table: a CPU that finds it in the table
  * may remove it from both, and a CPU that finds it only in the list does not remove it.
@@ -364,18 +353,22 @@ static struct hop_flow *hop_flow_enter(struct hop_flow *flow)
  */
 static struct hop_flow *hop_flow_list_and_enter(struct hop_flow_net *fn, struct hop_flow *flow)
 {
-	struct hop_flow *entered;
 	int err = hop_flow_enlist(fn, flow);
+	struct hop_flow *old;
 	unsigned int tries;
 
 	for (tries = 0; err && tries < HOP_FLOW_ROOM_TRIES && hop_flow_make_room(fn); tries++)
 		err = hop_flow_enlist(fn, flow);
 	if (err)
 		return ERR_PTR(err);
-	entered = hop_flow_enter(flow);
-	if (entered != flow)
+	old = rhashtable_lookup_get_insert_fast(&hop_flows, &flow->node, hop_flow_params);
+	if (old) {
 		hop_flow_delist(fn, flow);
-	return entered;
+		/* The table could not grow, or another CPU was first. */
+		return IS_ERR(old) ? ERR_PTR(-ENOMEM) : old;
+	}
+	schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
+	return flow;
 }
 
 struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
@@ -418,20 +411,6 @@ bool hop_flow_settle(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_flow_settle);
 
-enum hop_stage hop_flow_event(struct hop_flow *flow, enum hop_event event)
-{
-	enum hop_stage from = hop_flow_stage(flow), to;
-
-	lockdep_assert_in_rcu_read_lock();
-	do {
-		to = hop_next_stage(from, event);
-	} while (from != to && !try_cmpxchg(&flow->stage, &from, to));
-	if (from != to)
-		flow->key.kind->changed(flow, from, event, to);
-	return to;
-}
-EXPORT_SYMBOL_GPL(hop_flow_event);
-
 void hop_flow_put(struct hop_flow *flow)
 {
 	const struct hop_flow_kind *kind = flow->key.kind;
@@ -448,15 +427,18 @@ void hop_flow_put(struct hop_flow *flow)
 }
 EXPORT_SYMBOL_GPL(hop_flow_put);
 
-struct hop_flow_counts hop_flow_count(const struct net *net)
+void hop_flow_show(struct seq_file *seq)
 {
-	struct hop_flow_net *fn = hop_flow_net_of(net);
+	struct hop_flow_net *fn = hop_flow_net_of(seq_file_single_net(seq));
 	struct hop_flow_counts counts;
 
 	spin_lock_bh(&fn->lock);
 	counts = fn->counts;
 	spin_unlock_bh(&fn->lock);
-	return counts;
+	seq_printf(seq, "flows %u\nflows_half_open %u\nflows_evicted %llu\nflows_walked %llu\n",
+		   counts.flows, counts.half_open, counts.evicted, counts.walked);
+	seq_printf(seq, "flows_refused %llu\nflows_refused_max %llu\nflows_refused_memory %llu\n",
+		   counts.refused, counts.refused_max, counts.refused_memory);
 }
 
 void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
@@ -465,20 +447,17 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 
 	walk->net = net;
 	walk->position.flow = NULL;
-	walk->first = 0;
-	walk->end = 0;
+	walk->flow = NULL;
 	spin_lock_bh(&fn->lock);
 	list_add(&walk->position.list, &fn->links);
 	spin_unlock_bh(&fn->lock);
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk_open);
 
-static bool hop_flow_is_walked(const struct hop_flow_link *link, const struct hop_flow_kind *kind)
-{
-	return link->flow && (!kind || link->flow->key.kind == kind);
-}
-
-/* Pass up to HOP_FLOW_STEP entries and hold those of @kind. Return: true if more may be left. */
+/*
+ * Pass up to HOP_FLOW_STEP entries, up to one of @kind, which is held. Return: true if more may be
+ * left.
+ */
 static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
 {
 	struct hop_flow_net *fn = hop_flow_net_of(walk->net);
@@ -486,15 +465,15 @@ static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind
 	struct list_head *at;
 	unsigned int passed;
 
-	walk->first = 0;
-	walk->end = 0;
+	walk->flow = NULL;
 	spin_lock_bh(&fn->lock);
 	at = walk->position.list.next;
-	for (passed = 0; at != &fn->links && passed < HOP_FLOW_STEP; passed++) {
+	for (passed = 0; at != &fn->links && !walk->flow && passed < HOP_FLOW_STEP; passed++) {
 		link = list_entry(at, struct hop_flow_link, list);
 		at = at->next;
-		if (hop_flow_is_walked(link, kind) && hop_flow_hold(link->flow))
-			walk->held[walk->end++] = link->flow;
+		if (link->flow && (!kind || link->flow->key.kind == kind) &&
+		    hop_flow_hold(link->flow))
+			walk->flow = link->flow;
 	}
 	list_move_tail(&walk->position.list, at);
 	if (kind)
@@ -506,11 +485,16 @@ static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind
 bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
 		   bool (*visit)(struct hop_flow *flow, void *what), void *what)
 {
+	bool visited = true;
+
 	do {
-		for (; walk->first < walk->end; walk->first++) {
-			if (!visit(walk->held[walk->first], what))
+		if (walk->flow) {
+			rcu_read_lock();
+			visited = visit(walk->flow, what);
+			rcu_read_unlock();
+			if (!visited)
 				return false;
-			hop_flow_put(walk->held[walk->first]);
+			hop_flow_put(walk->flow);
 		}
 		cond_resched();
 	} while (hop_flow_step(walk, kind));
@@ -522,8 +506,8 @@ void hop_flow_walk_close(struct hop_flow_walk *walk)
 {
 	struct hop_flow_net *fn = hop_flow_net_of(walk->net);
 
-	for (; walk->first < walk->end; walk->first++)
-		hop_flow_put(walk->held[walk->first]);
+	if (walk->flow)
+		hop_flow_put(walk->flow);
 	spin_lock_bh(&fn->lock);
 	list_del(&walk->position.list);
 	spin_unlock_bh(&fn->lock);
@@ -577,7 +561,7 @@ static void hop_flow_remove_and_leave(struct hop_flow *flow, struct sock *sk)
 }
 
 /* If a process uses the socket just now, the entry stays, and the caller tries again later. */
-static void hop_flow_remove_unless_owned(struct hop_flow *flow)
+static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 {
 	struct sock *sk = NULL;
 
@@ -589,30 +573,17 @@ static void hop_flow_remove_unless_owned(struct hop_flow *flow)
 		hop_flow_remove(flow);
 	if (sk)
 		sock_gen_put(sk);
+	return true;
 }
 
 static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 {
-	rcu_read_lock();
-	if (hop_flow_is_stale(flow))
-		hop_flow_remove_unless_owned(flow);
-	rcu_read_unlock();
-	return true;
-}
-
-static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
-{
-	rcu_read_lock();
-	hop_flow_remove_unless_owned(flow);
-	rcu_read_unlock();
-	return true;
+	return !hop_flow_is_stale(flow) || hop_flow_try_remove(flow, NULL);
 }
 
 static bool hop_flow_remove_any(struct hop_flow *flow, void *unused)
 {
-	rcu_read_lock();
 	hop_flow_remove(flow);
-	rcu_read_unlock();
 	return true;
 }
 

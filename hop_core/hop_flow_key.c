@@ -20,11 +20,6 @@ static void hop_flow_key_set_scope(struct hop_flow_key *key, int ifindex)
 		key->scope_ifindex = ifindex;
 }
 
-int hop_flow_l3mdev(const struct sock *sk)
-{
-	return l3mdev_master_ifindex_by_index(sock_net(sk), READ_ONCE(sk->sk_bound_dev_if));
-}
-
 void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
 			  const struct sock *sk)
 {
@@ -44,7 +39,7 @@ void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *
 	key->local_port = htons(sk->sk_num);
 	key->peer_port = sk->sk_dport;
 	key->dif = READ_ONCE(sk->sk_bound_dev_if);
-	key->l3mdev_ifindex = hop_flow_l3mdev(sk);
+	key->l3mdev_ifindex = l3mdev_master_ifindex_by_index(key->net, key->dif);
 	hop_flow_key_set_scope(key, key->dif);
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);

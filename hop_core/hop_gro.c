@@ -21,46 +21,39 @@ static bool hop_gro_is_polling(const struct napi_struct *napi)
 	return state & NAPIF_STATE_SCHED && !(state & NAPIF_STATE_NPSVC);
 }
 
-static bool hop_gro_has_polls(struct net_device *dev)
+/* The instances of a device poll here, unless a thread polls for them. Return: true if one does. */
+static bool hop_gro_poll_device(struct net_device *dev)
 {
 	struct napi_struct *napi;
 	bool polls = false;
-
-	list_for_each_entry(napi, &dev->napi_list, dev_list)
-		polls |= hop_gro_is_polling(napi);
-	return polls;
-}
-
-/* The instances poll here, unless a thread polls for them. */
-static bool hop_gro_schedule_polls(struct net_device *dev)
-{
-	struct napi_struct *napi;
 
 	local_bh_disable();
 	list_for_each_entry(napi, &dev->napi_list, dev_list)
 		napi_schedule(napi);
 	local_bh_enable();
-	return hop_gro_has_polls(dev);
+	list_for_each_entry(napi, &dev->napi_list, dev_list)
+		polls |= hop_gro_is_polling(napi);
+	return polls;
 }
 
-/* Return: true if @poll returns true for one of all devices. */
-static bool hop_gro_any_device(bool (*poll)(struct net_device *dev))
+/* Return: true if an instance of any device still polls. */
+static bool hop_gro_poll(void)
 {
 	struct net_device *dev;
 	struct net *net;
-	bool any = false;
+	bool polls = false;
 
 	rtnl_lock();
 	down_read(&net_rwsem);
 	for_each_net(net)
 		for_each_netdev(net, dev) {
 			compat_netdev_lock(dev);
-			any |= poll(dev);
+			polls |= hop_gro_poll_device(dev);
 			compat_netdev_unlock(dev);
 		}
 	up_read(&net_rwsem);
 	rtnl_unlock();
-	return any;
+	return polls;
 }
 
 /*
@@ -79,16 +72,12 @@ static bool hop_gro_any_device(bool (*poll)(struct net_device *dev))
 void hop_gro_flush(void)
 {
 	unsigned long end;
-	bool polls;
 
 	synchronize_net();
 	schedule_timeout_uninterruptible(1);
-	polls = hop_gro_any_device(hop_gro_schedule_polls);
 	end = jiffies + HOP_GRO_POLL_MAX_JIFFIES;
 	/* RTNL is free meanwhile, since others configure the network. */
-	while (polls && time_before(jiffies, end)) {
+	while (hop_gro_poll() && time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
-		polls = hop_gro_any_device(hop_gro_has_polls);
-	}
 }
 EXPORT_SYMBOL_GPL(hop_gro_flush);

@@ -50,28 +50,24 @@ EXPORT_SYMBOL_GPL(hop_input_is_mangled);
  * The fields may change while a process sends. snd_nxt is updated only after a packet has left,
  * so write_seq is used as the upper bound of a valid acknowledgment number.
  */
-static bool hop_input_is_in_sock_window(const struct sock *sk, const struct tcphdr *th,
-					unsigned int payload_bytes)
+static bool hop_input_is_in_window(const struct sock *sk, u32 seq, u32 ack_seq)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const u32 seq = ntohl(th->seq), ack = ntohl(th->ack_seq);
-	const u32 una = hop_peek(tp->snd_una), next = hop_peek(tp->rcv_nxt);
 
-	if (!th->ack || !between(ack, una - hop_peek(tp->max_window), hop_peek(tp->write_seq)))
-		return false;
-	if (th->syn)
-		return hop_peek(sk->sk_state) != TCP_SYN_SENT || after(ack, una);
-	return !before(seq + payload_bytes, next - hop_peek(tp->window_clamp)) &&
-	       !after(seq, hop_peek(tp->rcv_wup) + hop_peek(tp->rcv_wnd));
+	return hop_peek(sk->sk_state) != TCP_SYN_SENT &&
+	       between(ack_seq, hop_peek(tp->snd_una) - hop_peek(tp->max_window),
+		       hop_peek(tp->write_seq)) &&
+	       between(seq, hop_peek(tp->rcv_nxt) - hop_peek(tp->window_clamp),
+		       hop_peek(tp->rcv_wup) + hop_peek(tp->rcv_wnd));
 }
 
-/* A packet for a connection request must be the ACK that completes the handshake. */
-static bool hop_input_ends_handshake(const struct request_sock *req, const struct tcphdr *th)
+/* A packet for a connection request must be the ACK that completes the handshake, or data. */
+static bool hop_input_ends_handshake(const struct request_sock *req, u32 seq, u32 ack_seq)
 {
 	const struct tcp_request_sock *trsk = tcp_rsk(req);
 
-	return th->ack && ntohl(th->ack_seq) == trsk->snt_isn + 1 &&
-	       between(ntohl(th->seq), trsk->rcv_nxt, trsk->rcv_nxt + req->rsk_rcv_wnd);
+	return ack_seq == trsk->snt_isn + 1 &&
+	       between(seq, trsk->rcv_nxt, trsk->rcv_nxt + req->rsk_rcv_wnd);
 }
 
 /* The peer's last packets, after our end was closed and all its data was acknowledged. */
@@ -84,25 +80,24 @@ static bool hop_input_is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_se
 	       between(seq, next - tw->tw_rcv_wnd, next + tw->tw_rcv_wnd);
 }
 
-bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
-			    unsigned int payload_bytes)
+bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq)
 {
 	struct sock *sk = hop_flow_socket(key);
-	bool in = false;
+	bool good;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (!sk)
 		return false;
 	if (hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
-		in = hop_input_ends_handshake(inet_reqsk(sk), th);
+		good = hop_input_ends_handshake(inet_reqsk(sk), seq, ack_seq);
 	else if (sk_fullsock(sk))
-		in = hop_input_is_in_sock_window(sk, th, payload_bytes);
+		good = hop_input_is_in_window(sk, seq, ack_seq);
 	else
-		in = hop_input_is_in_time_wait(sk, ntohl(th->seq), ntohl(th->ack_seq));
+		good = hop_input_is_in_time_wait(sk, seq, ack_seq);
 	sock_gen_put(sk);
-	return in;
+	return good;
 }
-EXPORT_SYMBOL_GPL(hop_input_is_in_window);
+EXPORT_SYMBOL_GPL(hop_input_is_from_peer);
 
 bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 {
@@ -119,38 +114,6 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	sock_gen_put(sk);
 	return good;
 }
-
-/* Data that is being sent may count as sent: see hop_input_is_in_sock_window(). */
-static bool hop_input_is_in_both_windows(const struct sock *sk, u32 seq, u32 ack_seq)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	const u32 una = hop_peek(tp->snd_una), next = hop_peek(tp->rcv_nxt);
-	const u32 wnd_bytes = hop_peek(tp->rcv_wnd);
-
-	return between(ack_seq, una - hop_peek(tp->max_window), hop_peek(tp->write_seq)) &&
-	       between(seq, next - wnd_bytes, next + wnd_bytes);
-}
-
-bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool good;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (!sk)
-		return false;
-	if (sk_fullsock(sk))
-		good = hop_peek(sk->sk_state) != TCP_SYN_SENT &&
-		       hop_input_is_in_both_windows(sk, seq, ack_seq);
-	else if (sk->sk_state == TCP_TIME_WAIT)
-		good = hop_input_is_in_time_wait(sk, seq, ack_seq);
-	else
-		/* The last ACK of the handshake may carry an option. */
-		good = sk->sk_state == TCP_NEW_SYN_RECV;
-	sock_gen_put(sk);
-	return good;
-}
-EXPORT_SYMBOL_GPL(hop_input_is_from_peer);
 
 bool hop_input_opens_flow(const struct hop_flow_key *key)
 {
@@ -211,48 +174,6 @@ bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts)
 	return hop_input_act(key, hop_input_set_ack_now, &more_pkts);
 }
 EXPORT_SYMBOL_GPL(hop_input_ack_now);
-
-bool hop_input_is_expected(const struct hop_flow_key *key, const struct tcphdr *th,
-			   unsigned int payload_bytes)
-{
-	struct sock *sk;
-	bool expected;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (th->syn || th->rst)
-		return false;
-	sk = hop_flow_socket(key);
-	if (!sk)
-		return false;
-	expected = sk_fullsock(sk) && 1 << hop_peek(sk->sk_state) & HOP_INPUT_RECEIVES &&
-		   hop_input_is_in_sock_window(sk, th, payload_bytes);
-	sock_gen_put(sk);
-	return expected;
-}
-EXPORT_SYMBOL_GPL(hop_input_is_expected);
-
-bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
-		       unsigned int payload_bytes)
-{
-	lockdep_assert_in_rcu_read_lock();
-	return !payload_bytes && !th->fin && hop_input_is_expected(key, th, 0);
-}
-EXPORT_SYMBOL_GPL(hop_input_may_ask);
-
-bool hop_input_is_last_ack(const struct hop_flow_key *key, const struct tcphdr *th)
-{
-	struct sock *sk = hop_flow_socket(key);
-	bool last;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (!sk)
-		return false;
-	last = hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV &&
-	       hop_input_ends_handshake(inet_reqsk(sk), th);
-	sock_gen_put(sk);
-	return last;
-}
-EXPORT_SYMBOL_GPL(hop_input_is_last_ack);
 
 static void hop_input_send_ack(struct sock *sk, void *unused)
 {

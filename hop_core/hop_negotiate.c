@@ -223,16 +223,16 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 				      const struct hop_flow_key *key, const struct tcphdr *th,
 				      const struct hop_option *o)
 {
+	const bool from_peer = hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq));
 	struct hop_flow *flow = hop_flow_find(key);
 
-	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_ASKED &&
-	    hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq))) {
+	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_ASKED && from_peer) {
 		hop_negotiate_learn(hs, flow, o);
 		hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	}
 	if (!(o->asks & hs->bit))
 		return;
-	if (hop_input_may_ask(key, th, 0) || hop_input_is_last_ack(key, th))
+	if (from_peer && !th->fin && !th->rst)
 		hop_negotiate_receive_question(hs, key, o);
 	else
 		hop_carrier_count_at(key, hs->kind->carrier->no_flow);

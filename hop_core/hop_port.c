@@ -155,32 +155,22 @@ u64 hop_port_sum(const struct hop_port *port)
 }
 EXPORT_SYMBOL_GPL(hop_port_sum);
 
-/* Store the counts that each qdisc has now; it may send meanwhile. Return: the port's bytes. */
-static u64 hop_port_see(struct hop_port *port, u64 *backlog_bytes, u32 *backlog_pkts)
+/* Store each qdisc's counts of now; it may send meanwhile. Context: the port's lock held. */
+static void hop_port_report_locked(struct hop_port *port)
 {
+	u64 bytes = port->base_bytes, backlog_bytes = 0;
 	struct hop_port_queue *queue;
-	u64 bytes = port->base_bytes;
+	u32 backlog_pkts = 0;
 
+	lockdep_assert_held(&port->lock);
 	list_for_each_entry(queue, &port->queues, list) {
 		queue->seen_bytes = atomic64_read(&queue->sent_bytes);
 		queue->seen_backlog_bytes = READ_ONCE(queue->sch->qstats.backlog);
 		queue->seen_backlog_pkts = READ_ONCE(queue->sch->q.qlen);
 		bytes += queue->seen_bytes;
-		*backlog_bytes += queue->seen_backlog_bytes;
-		*backlog_pkts += queue->seen_backlog_pkts;
+		backlog_bytes += queue->seen_backlog_bytes;
+		backlog_pkts += queue->seen_backlog_pkts;
 	}
-	return bytes;
-}
-
-/* Context: the port's lock held. */
-static void hop_port_report_locked(struct hop_port *port)
-{
-	struct hop_port_queue *queue;
-	u64 bytes, backlog_bytes = 0;
-	u32 backlog_pkts = 0;
-
-	lockdep_assert_held(&port->lock);
-	bytes = hop_port_see(port, &backlog_bytes, &backlog_pkts);
 	list_for_each_entry(queue, &port->queues, list) {
 		atomic64_set(&queue->others_bytes, bytes - queue->seen_bytes);
 		atomic64_set(&queue->others_backlog_bytes,

@@ -123,7 +123,6 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 	return false;
 #endif
 }
-EXPORT_SYMBOL_GPL(hop_shim_is_rewritten);
 
 /* TLS that the NIC is to encrypt: the NIC must find TCP behind IP, and compute its checksum. */
 static bool hop_shim_is_to_be_encrypted(const struct sk_buff *skb)
@@ -188,20 +187,8 @@ static int hop_shim_mac_bytes(const struct sk_buff *skb)
 	return bytes >= 0 && bytes <= HOP_SHIM_MAC_MAX_BYTES ? bytes : -1;
 }
 
-/*
- * CHECKSUM_UNNECESSARY concerns the first header that the device knew. It does not apply
- * to the transport header that now takes its place.
- */
-static void hop_shim_forget_checked(struct sk_buff *skb)
-{
-	if (skb->ip_summed == CHECKSUM_UNNECESSARY)
-		skb->ip_summed = CHECKSUM_NONE;
-	skb->csum_level = 0;
-}
-
 static int hop_shim_strip_place(struct sk_buff *skb, const struct hop_shim_place *place,
-				unsigned int bytes,
-				u8 next)
+				unsigned int bytes, u8 next)
 {
 	unsigned int headers_bytes = place->offset_bytes + bytes, moved_bytes, length;
 	int mac;
@@ -214,8 +201,11 @@ static int hop_shim_strip_place(struct sk_buff *skb, const struct hop_shim_place
 	if (!length)
 		return -EINVAL;
 
-	if (skb->ip_summed != CHECKSUM_COMPLETE)
-		hop_shim_forget_checked(skb);
+	/*
+	 * CHECKSUM_UNNECESSARY concerns the first header that the device knew. It does not apply
+	 * to the transport header that now takes its place.
+	 */
+	__skb_reset_checksum_unnecessary(skb);
 	/* Subtract the old IP header and ours from a COMPLETE checksum; add the new one below. */
 	skb_postpull_rcsum(skb, skb->data, headers_bytes);
 

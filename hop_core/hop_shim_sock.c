@@ -9,19 +9,13 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-static bool hop_shim_stop_gso(struct sock *sk)
-{
-	if (sk->sk_gso_disabled)
-		return false;
-	hop_stack_stop_gso(sk);
-	return true;
-}
-
 bool hop_shim_open_sock(struct sock *sk, bool allow_gso)
 {
-	bool no_gso = !allow_gso && hop_shim_stop_gso(sk);
+	const bool no_gso = !allow_gso && !sk->sk_gso_disabled;
 
 	sock_owned_by_me(sk);
+	if (no_gso)
+		hop_stack_stop_gso(sk);
 	/* A GSO packet with our header must fit IP's length field: no BIG TCP. */
 	hop_stack_bound_gso_bytes(sk, GSO_LEGACY_MAX_SIZE - MAX_TCP_HEADER - 1);
 	return no_gso;

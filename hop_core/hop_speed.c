@@ -19,10 +19,7 @@
 #define HOP_SPEED_SHIFT		1
 #define HOP_SPEED_MAX_MBIT	(S32_MAX >> HOP_SPEED_SHIFT)
 
-struct hop_speed_net {
-	struct xarray speeds;	/* by ifindex; no entry if the rate is not known */
-};
-
+/* An xarray of each network namespace, by ifindex; no entry if the rate is not known. */
 static unsigned int hop_speed_net_id;
 
 /* Under RTNL. */
@@ -30,8 +27,8 @@ static LIST_HEAD(hop_speed_watches);
 
 struct hop_speed hop_speed_of(const struct net_device *dev)
 {
-	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
-	void *entry = xa_load(&hsn->speeds, dev->ifindex);
+	struct xarray *speeds = net_generic(dev_net(dev), hop_speed_net_id);
+	void *entry = xa_load(speeds, dev->ifindex);
 	unsigned long value = entry ? xa_to_value(entry) : 0;
 
 	lockdep_assert_in_rcu_reader();
@@ -120,28 +117,27 @@ static bool hop_speed_limits(struct net_device *dev)
 
 static void hop_speed_remember(struct net_device *dev)
 {
-	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	struct xarray *speeds = net_generic(dev_net(dev), hop_speed_net_id);
 	unsigned long value = min_t(u32, hop_speed_ask_mbit(dev), HOP_SPEED_MAX_MBIT);
 
 	value <<= HOP_SPEED_SHIFT;
 	if (value && hop_speed_limits(dev))
 		value |= HOP_SPEED_LIMITS;
 	if (value)	/* without memory, the rate is not known */
-		xa_store(&hsn->speeds, dev->ifindex, xa_mk_value(value), GFP_KERNEL);
+		xa_store(speeds, dev->ifindex, xa_mk_value(value), GFP_KERNEL);
 	else
-		xa_erase(&hsn->speeds, dev->ifindex);
+		xa_erase(speeds, dev->ifindex);
 }
 
 /* Clear the bit HOP_SPEED_LIMITS of a device if a new device below it makes the rate not limit. */
 static int hop_speed_check(struct net_device *dev, struct netdev_nested_priv *priv)
 {
-	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
-	void *entry = xa_load(&hsn->speeds, dev->ifindex);
+	struct xarray *speeds = net_generic(dev_net(dev), hop_speed_net_id);
+	void *entry = xa_load(speeds, dev->ifindex);
 	unsigned long value = entry ? xa_to_value(entry) : 0;
 
 	if ((value & HOP_SPEED_LIMITS) && !hop_speed_limits(dev))
-		xa_store(&hsn->speeds, dev->ifindex, xa_mk_value(value & ~HOP_SPEED_LIMITS),
-			 GFP_ATOMIC);
+		xa_store(speeds, dev->ifindex, xa_mk_value(value & ~HOP_SPEED_LIMITS), GFP_ATOMIC);
 	return 0;
 }
 
@@ -171,7 +167,7 @@ static void hop_speed_report(struct net_device *dev)
 static int hop_speed_event(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
-	struct hop_speed_net *hsn = net_generic(dev_net(dev), hop_speed_net_id);
+	struct xarray *speeds = net_generic(dev_net(dev), hop_speed_net_id);
 
 	switch (event) {
 	case NETDEV_UP:
@@ -183,7 +179,7 @@ static int hop_speed_event(struct notifier_block *nb, unsigned long event, void 
 		hop_speed_check_above(dev);
 		break;
 	case NETDEV_UNREGISTER:
-		xa_erase(&hsn->speeds, dev->ifindex);
+		xa_erase(speeds, dev->ifindex);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -193,26 +189,17 @@ static struct notifier_block hop_speed_notifier = {
 	.notifier_call = hop_speed_event,
 };
 
+/* Each device that is unregistered takes its entry with it, so that none is left at the end. */
 static int __net_init hop_speed_net_init(struct net *net)
 {
-	struct hop_speed_net *hsn = net_generic(net, hop_speed_net_id);
-
-	xa_init(&hsn->speeds);
+	xa_init(net_generic(net, hop_speed_net_id));
 	return 0;
-}
-
-static void __net_exit hop_speed_net_exit(struct net *net)
-{
-	struct hop_speed_net *hsn = net_generic(net, hop_speed_net_id);
-
-	xa_destroy(&hsn->speeds);
 }
 
 static struct pernet_operations hop_speed_net_ops = {
 	.init = hop_speed_net_init,
-	.exit = hop_speed_net_exit,
 	.id = &hop_speed_net_id,
-	.size = sizeof(struct hop_speed_net),
+	.size = sizeof(struct xarray),
 };
 
 /**

@@ -62,7 +62,6 @@ int hop_sysctl_start(struct net *net, struct hop_sysctl *hs, const struct ctl_ta
 	kfree(hs->table);
 	return -ENOMEM;
 }
-EXPORT_SYMBOL_GPL(hop_sysctl_start);
 
 void hop_sysctl_stop(struct hop_sysctl *hs)
 {

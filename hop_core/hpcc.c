@@ -111,11 +111,6 @@ void hpcc_restart(struct hpcc_vars *v, const struct hpcc_params *p)
 }
 EXPORT_SYMBOL_GPL(hpcc_restart);
 
-static u64 hpcc_clamp(u64 wnd, const struct hpcc_params *p)
-{
-	return clamp_t(u64, wnd, HPCC_WND_MIN, (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
-}
-
 static u32 hpcc_packet_bytes(const struct hpcc_params *p)
 {
 	return p->packet_bytes ?: HPCC_PACKET_BYTES;
@@ -487,7 +482,7 @@ static void hpcc_compute_wind(struct hpcc_vars *v, const struct hpcc_params *p, 
 			      hpcc_is_starved(v, p);
 	const u64 wnd = hpcc_next_wnd(v, p, multiply);
 
-	v->wnd = hpcc_clamp(wnd, p);
+	v->wnd = clamp_t(u64, wnd, HPCC_WND_MIN, (u64)p->wnd_max_bytes << HPCC_WND_SHIFT);
 	if (!update)
 		return;
 	hpcc_remember(v, p);

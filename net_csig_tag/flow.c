@@ -326,7 +326,6 @@ const struct hop_flow_kind ctag_flow_kind = {
 	.state_bytes = sizeof(struct csig_flow),
 	.entries = &ctag_flow_entries,
 	.start = ctag_flow_start,
-	.changed = hop_carrier_changed,
 	.leave = ctag_flow_leave,
 };
 

@@ -30,7 +30,6 @@ const struct hop_flow_kind nint_flow_kind = {
 	.state_bytes = sizeof(struct int_flow),
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
-	.changed = hop_carrier_changed,
 	.refused = nint_leave_data,
 	.stop = nint_vendor_stop,
 };

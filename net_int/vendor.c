@@ -98,8 +98,7 @@ void nint_vendor_stop(void *state)
 	kfree(vendor);
 }
 
-struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th,
-				    unsigned int payload_bytes)
+struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct hop_flow_key key;
 	struct hop_flow *flow;
@@ -113,8 +112,8 @@ struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th
 	if (!flow)
 		return NULL;
 	f = hop_flow_state(flow);
-	return READ_ONCE(f->receiver.asked) && hop_input_is_in_window(&key, th, payload_bytes) ?
-		f : NULL;
+	return READ_ONCE(f->receiver.asked) &&
+	       hop_input_is_from_peer(&key, ntohl(th->seq), ntohl(th->ack_seq)) ? f : NULL;
 }
 EXPORT_SYMBOL_GPL(nint_vendor_reader);
 

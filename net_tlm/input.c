@@ -88,7 +88,7 @@ static unsigned int ntlm_input_tcp(const struct net *net, struct sk_buff *skb,
 	if (ntlm_dscp(skb) == ntlm_dscp_intmd && ntlm_reads(net, TLM_INT_MD))
 		decision = ntlm_input_intmd(net, skb, place, payload_at, state);
 	if (decision == NF_ACCEPT)
-		ntlm_read_ioam_data(net, skb, tcp_at, payload_at);
+		ntlm_read_ioam_data(net, skb, tcp_at);
 	return decision;
 }
 

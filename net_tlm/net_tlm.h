@@ -124,8 +124,7 @@ bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 void ntlm_set_dscp(struct sk_buff *skb, u8 dscp);
 int ntlm_read_probe(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,
 		    const void *carried);
-void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
-			 unsigned int payload_at);
+void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at);
 unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 			    const struct hop_shim_place *place, const struct ifa_view *v);
 unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,

@@ -71,8 +71,7 @@ static bool ntlm_is_mangled_without(const struct sk_buff *skb, unsigned int tcp_
  * IOAM: reads the trace of a TCP segment, whose headers are linear. It stays in the packet: TCP
  * skips it, and GRO is in front of this hook.
  */
-void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
-			 unsigned int payload_at)
+void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned int tcp_at)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
 	struct int_flow *f;
@@ -80,7 +79,7 @@ void ntlm_read_ioam_data(const struct net *net, struct sk_buff *skb, unsigned in
 	if (skb->protocol != htons(ETH_P_IPV6) || ipv6_hdr(skb)->nexthdr != NEXTHDR_HOP ||
 	    !ntlm_reads(net, TLM_IOAM))
 		return;
-	f = nint_vendor_reader(skb, th, skb->len - payload_at);
+	f = nint_vendor_reader(skb, th);
 	if (!f)
 		return;
 	if (hop_input_is_mangled(skb, th))
@@ -108,8 +107,7 @@ static bool ntlm_read_ifa(const struct net *net, struct sk_buff *skb, unsigned i
 
 	if (v->next != IFA_NEXT_TCP)
 		return false;
-	f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at),
-			       skb->len - payload_at);
+	f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at));
 	if (!f)
 		return false;
 	if (ntlm_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
@@ -213,8 +211,7 @@ static void ntlm_read_intmd(const struct net *net, struct sk_buff *skb, unsigned
 			    unsigned int tcp_bytes, const struct intmd_view *v)
 {
 	const unsigned int shim_at = tcp_at + tcp_bytes;
-	struct int_flow *f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at),
-					    skb->len - shim_at - v->shim_bytes);
+	struct int_flow *f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at));
 
 	if (f)
 		ntlm_collect_intmd(net, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM);

@@ -86,7 +86,6 @@ const struct hop_flow_kind nxcp_flow_kind = {
 	.state_bytes = sizeof(struct xcp_flow),
 	.entries = &nxcp_flow_entries,
 	.start = nxcp_flow_start,
-	.changed = hop_carrier_changed,
 	.leave = nxcp_flow_leave,
 };
 

@@ -42,11 +42,11 @@ struct nxcp_arrival {
  * peer's window would never change.
  */
 static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_arrival *a,
-					const struct tcphdr *th, unsigned int payload_bytes)
+					const struct tcphdr *th)
 {
 	struct hop_flow *flow = NULL;
 
-	if (hop_input_is_expected(&a->key, th, payload_bytes))
+	if (hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq)))
 		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -105,13 +105,13 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 			       const struct tcphdr *th,
 			       struct nxcp_data data)
 {
-	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, a, th, data.bytes);
+	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, a, th);
 	struct xcp_flow *xf;
 	bool small, needs_room;
 
 	if (!flow)
 		return;
-	if (!hop_input_is_in_window(&a->key, th, data.bytes)) {
+	if (!hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq))) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}

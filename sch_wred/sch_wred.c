@@ -18,7 +18,6 @@
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/lib/hop_pkt.h>
 #include <hopcc/lib/hop_version.h>
-#include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 
 #define CREATE_TRACE_POINTS
@@ -27,10 +26,11 @@
 /* Default for a device without a queue length, as in the kernel */
 #define WRED_LIMIT_DEFAULT_PKTS 1000
 
+/* The backlog is in @vars alone until @stats is dumped. */
 struct wred_sched {
 	struct wred_params params;
 	struct wred_vars vars;
-	struct wred_stats stats;
+	struct tc_wred_xstats stats;
 };
 
 /* Control block of a packet while it is queued here */
@@ -170,15 +170,9 @@ static int wred_parse_profile(struct wred_profile *f, const struct nlattr *nest,
 	if (!f->on && !(min && max))
 		return hop_nla_refuse(extack, nest, say->incomplete);
 	f->on = true;
-	err = hop_nla_u32(&f->min_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, min,
-			  say->min, extack);
-	if (!err)
-		err = hop_nla_u32(&f->max_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, max,
-				  say->max, extack);
-	if (!err)
-		err = hop_nla_u32(&f->prob_ppm, 0, TC_WRED_PROB_MAX_PPM, prob,
-				  say->prob, extack);
-	return err;
+	return hop_nla_u32(&f->min_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, min, say->min, extack) ?:
+	       hop_nla_u32(&f->max_bytes, 0, TC_WRED_THRESHOLD_MAX_BYTES, max, say->max, extack) ?:
+	       hop_nla_u32(&f->prob_ppm, 0, TC_WRED_PROB_MAX_PPM, prob, say->prob, extack);
 }
 
 /* Check the relations between values, whether new or kept. */
@@ -202,30 +196,21 @@ static int wred_parse(struct wred_params *p, const struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_WRED_MAX + 1];
-	int err;
 
-	err = hop_nla_parse(tb, TCA_WRED_MAX, opt, wred_policy, extack);
-	if (!err)
-		err = hop_nla_u32(&p->limit_bytes, TC_WRED_LIMIT_MIN_BYTES,
-				  TC_WRED_LIMIT_MAX_BYTES, tb[TCA_WRED_LIMIT],
-				  "limit must be " __stringify(TC_WRED_LIMIT_MIN_BYTES) " to "
-				  __stringify(TC_WRED_LIMIT_MAX_BYTES) " bytes", extack);
-	if (!err)
-		err = hop_nla_u32(&p->overhead_bytes, 0, TC_WRED_OVERHEAD_MAX_BYTES,
-				  tb[TCA_WRED_OVERHEAD], "overhead must be 0 to "
-				  __stringify(TC_WRED_OVERHEAD_MAX_BYTES) " bytes", extack);
-	if (!err)
-		err = wred_parse_profile(&p->ect, tb[TCA_WRED_ECT], &wred_ect_refusals, extack);
-	if (!err)
-		err = wred_parse_profile(&p->nect, tb[TCA_WRED_NECT], &wred_nect_refusals,
-					 extack);
-	if (!err)
-		err = wred_check_profile(&p->ect, p->limit_bytes, tb[TCA_WRED_ECT],
-					 tb[TCA_WRED_LIMIT], &wred_ect_refusals, extack);
-	if (!err)
-		err = wred_check_profile(&p->nect, p->limit_bytes, tb[TCA_WRED_NECT],
-					 tb[TCA_WRED_LIMIT], &wred_nect_refusals, extack);
-	return err;
+	return hop_nla_parse(tb, TCA_WRED_MAX, opt, wred_policy, extack) ?:
+	       hop_nla_u32(&p->limit_bytes, TC_WRED_LIMIT_MIN_BYTES, TC_WRED_LIMIT_MAX_BYTES,
+			   tb[TCA_WRED_LIMIT],
+			   "limit must be " __stringify(TC_WRED_LIMIT_MIN_BYTES) " to "
+			   __stringify(TC_WRED_LIMIT_MAX_BYTES) " bytes", extack) ?:
+	       hop_nla_u32(&p->overhead_bytes, 0, TC_WRED_OVERHEAD_MAX_BYTES,
+			   tb[TCA_WRED_OVERHEAD], "overhead must be 0 to "
+			   __stringify(TC_WRED_OVERHEAD_MAX_BYTES) " bytes", extack) ?:
+	       wred_parse_profile(&p->ect, tb[TCA_WRED_ECT], &wred_ect_refusals, extack) ?:
+	       wred_parse_profile(&p->nect, tb[TCA_WRED_NECT], &wred_nect_refusals, extack) ?:
+	       wred_check_profile(&p->ect, p->limit_bytes, tb[TCA_WRED_ECT], tb[TCA_WRED_LIMIT],
+				  &wred_ect_refusals, extack) ?:
+	       wred_check_profile(&p->nect, p->limit_bytes, tb[TCA_WRED_NECT], tb[TCA_WRED_LIMIT],
+				  &wred_nect_refusals, extack);
 }
 
 /* Queued packets stay, even above a lowered limit: a change loses no packets. */
@@ -304,15 +289,9 @@ static int wred_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
-	st = (struct tc_wred_xstats){
-		.marked_pkts = q->stats.marked_pkts,
-		.ce_pkts = q->stats.ce_pkts,
-		.ect_dropped_pkts = q->stats.unmarkable_pkts,
-		.nect_dropped_pkts = q->stats.early_pkts,
-		.limit_dropped_pkts = q->stats.limit_pkts,
-		.backlog_bytes = q->vars.backlog_bytes,
-		.peak_bytes = q->vars.peak_bytes,
-	};
+	st = q->stats;
+	st.backlog_bytes = q->vars.backlog_bytes;
+	st.peak_bytes = q->vars.peak_bytes;
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

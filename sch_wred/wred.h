@@ -27,6 +27,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/types.h>
+#include <uapi/linux/pkt_sched_wred.h>
 
 /* Probabilities are compared with 32 random bits. */
 #define WRED_RANDOM_SHIFT 32
@@ -88,22 +89,6 @@ struct wred_params {
 struct wred_vars {
 	u32 backlog_bytes;
 	u32 peak_bytes;
-};
-
-/**
- * struct wred_stats - counters of packets on the wire; protected by the qdisc lock
- * @marked_pkts: packets set to CE here
- * @ce_pkts: accepted packets that were already marked CE
- * @unmarkable_pkts: packets dropped because they could not be marked
- * @early_pkts: packets dropped by the profile nect
- * @limit_pkts: packets dropped because they exceeded the limit
- */
-struct wred_stats {
-	u64 marked_pkts;
-	u64 ce_pkts;
-	u64 unmarkable_pkts;
-	u64 early_pkts;
-	u64 limit_pkts;
 };
 
 /**
@@ -212,7 +197,7 @@ static inline void wred_remove(struct wred_vars *v, u32 pkt_bytes)
 }
 
 /* Count the decision for @pkts packets. */
-static inline void wred_count(struct wred_stats *s, enum wred_class class,
+static inline void wred_count(struct tc_wred_xstats *s, enum wred_class class,
 			      enum wred_action decision, u32 pkts)
 {
 	switch (decision) {
@@ -223,13 +208,13 @@ static inline void wred_count(struct wred_stats *s, enum wred_class class,
 		s->marked_pkts += pkts;
 		break;
 	case WRED_DROP_UNMARKABLE:
-		s->unmarkable_pkts += pkts;
+		s->ect_dropped_pkts += pkts;
 		break;
 	case WRED_DROP_EARLY:
-		s->early_pkts += pkts;
+		s->nect_dropped_pkts += pkts;
 		break;
 	case WRED_DROP_LIMIT:
-		s->limit_pkts += pkts;
+		s->limit_dropped_pkts += pkts;
 		break;
 	}
 }

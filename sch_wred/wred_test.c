@@ -2,7 +2,6 @@
 /* Tests of all boundaries of the WRED decision, wred.h; run in the kernel and on the host */
 #include <kunit/test.h>
 #include <linux/module.h>
-#include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 
 #define LIMIT 100000
@@ -163,7 +162,7 @@ static void wred_test_off(struct kunit *test)
 static void wred_test_accounting(struct kunit *test)
 {
 	struct wred_vars v = {};
-	struct wred_stats s = {};
+	struct tc_wred_xstats s = {};
 
 	wred_add(&v, 3000);
 	wred_add(&v, 2000);
@@ -182,9 +181,9 @@ static void wred_test_accounting(struct kunit *test)
 	wred_count(&s, WRED_CE, WRED_DROP_LIMIT, 64);
 	KUNIT_EXPECT_EQ(test, s.ce_pkts, (u64)4);
 	KUNIT_EXPECT_EQ(test, s.marked_pkts, (u64)8);
-	KUNIT_EXPECT_EQ(test, s.unmarkable_pkts, (u64)16);
-	KUNIT_EXPECT_EQ(test, s.early_pkts, (u64)32);
-	KUNIT_EXPECT_EQ(test, s.limit_pkts, (u64)64);
+	KUNIT_EXPECT_EQ(test, s.ect_dropped_pkts, (u64)16);
+	KUNIT_EXPECT_EQ(test, s.nect_dropped_pkts, (u64)32);
+	KUNIT_EXPECT_EQ(test, s.limit_dropped_pkts, (u64)64);
 }
 
 static struct kunit_case wred_test_cases[] = {

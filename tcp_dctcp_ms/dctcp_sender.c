@@ -65,12 +65,12 @@ static u32 dctcp_marked_fraction(const struct dctcp_vars *v)
 	return div_u64((u64)v->marked_bytes << DCTCP_ALPHA_SHIFT, v->sent_bytes);
 }
 
-u32 dctcp_update_alpha(const struct dctcp_params *p, const struct dctcp_vars *v)
+u32 dctcp_update_alpha(const struct dctcp_vars *v)
 {
-	/* 2^31 * 2^gain_shift, gain_shift < 16: 2^47 < U64_MAX */
-	u64 kept = ((u64)v->alpha << p->gain_shift) - v->alpha;
+	/* 2^31 * 2^4 < U64_MAX */
+	u64 kept = ((u64)v->alpha << DCTCP_GAIN_SHIFT) - v->alpha;
 
-	return (kept + dctcp_marked_fraction(v)) >> p->gain_shift;
+	return (kept + dctcp_marked_fraction(v)) >> DCTCP_GAIN_SHIFT;
 }
 
 void dctcp_next_window(struct dctcp_vars *v, u32 nxt_seq)

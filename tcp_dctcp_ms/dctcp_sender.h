@@ -11,14 +11,8 @@
 #define DCTCP_ALPHA_SHIFT	31
 #define DCTCP_ALPHA_ONE		0x80000000U	/* 1.0 << DCTCP_ALPHA_SHIFT */
 #define DCTCP_CWND_MIN_PKTS	2U
-
-/**
- * struct dctcp_params - parameters of the estimator
- * @gain_shift: g = 2^-gain_shift; 4 is the draft's 1/16
- */
-struct dctcp_params {
-	u32 gain_shift;
-};
+/* g = 2^-DCTCP_GAIN_SHIFT, the draft's 1/16, which every DCTCP in use has */
+#define DCTCP_GAIN_SHIFT	4
 
 /**
  * struct dctcp_vars - DCTCP.* of section 3.3; written under the socket lock
@@ -96,12 +90,11 @@ static inline bool dctcp_window_over(const struct dctcp_vars *v)
 
 /**
  * dctcp_update_alpha() - compute the new alpha, steps 5 and 6
- * @p: the gain
  * @v: the state
  *
  * Return: the new alpha. The caller stores it, because dumps may read it at the same time.
  */
-u32 dctcp_update_alpha(const struct dctcp_params *p, const struct dctcp_vars *v);
+u32 dctcp_update_alpha(const struct dctcp_vars *v);
 
 /**
  * dctcp_next_window() - start the next observation window, steps 7 and 8

@@ -10,8 +10,6 @@
 #include "dctcp_receiver.h"
 #include "dctcp_sender.c"
 
-static const struct dctcp_params params = { .gain_shift = 4 };
-
 #define ONE	DCTCP_ALPHA_ONE
 #define HALF	(DCTCP_ALPHA_ONE / 2)
 
@@ -46,7 +44,7 @@ static void alpha_test(struct kunit *test)
 			.marked_bytes = c->marked_bytes,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, dctcp_update_alpha(&params, &v), c->want,
+		KUNIT_EXPECT_EQ_MSG(test, dctcp_update_alpha(&v), c->want,
 				    "%s", c->what);
 	}
 }

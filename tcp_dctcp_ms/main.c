@@ -26,9 +26,6 @@
 /* ss shows alpha in units of 1/1024. */
 #define DCTCP_INFO_ALPHA_SHIFT	10
 
-/* The gain of the draft and of every DCTCP in use; therefore not configurable */
-static const struct dctcp_params dctcp_params = { .gain_shift = 4 };
-
 struct dctcp_sock {
 	struct dctcp_vars sender;
 	struct dctcp_receiver receiver;
@@ -60,28 +57,27 @@ static void dctcp_fall_back(struct sock *sk)
 }
 
 /*
- * Select the reaction at the first RTT sample. It is usually the handshake's, which init() finds;
- * if SYN or SYN-ACK was retransmitted, it is that of the first data.
+ * Select the reaction by the minimum RTT: at the first sample, and again once per window on a
+ * connection whose RTTs were high so far.
  */
-static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
-{
-	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	if (!compat_ecn_ok(tp))
-		dctcp_fall_back(sk);
-	else if (tp->srtt_us)
-		ds->law = dctcp_choose_law(tp->srtt_us >> 3,
-					   READ_ONCE(dn->knobs.rtt_max_us));
-}
-
-/* Called once per window on a connection whose first RTT was high */
-static void dctcp_decide_again(const struct sock *sk, struct dctcp_sock *ds)
+static void dctcp_choose(const struct sock *sk, struct dctcp_sock *ds)
 {
 	const struct dctcp_net *dn = net_generic(sock_net(sk), dctcp_net_id);
 
 	WRITE_ONCE(ds->law, dctcp_choose_law(tcp_min_rtt(tcp_sk(sk)),
 					     READ_ONCE(dn->knobs.rtt_max_us)));
+}
+
+/*
+ * The first RTT sample is usually the handshake's, which init() finds; if SYN or SYN-ACK was
+ * retransmitted, it is that of the first data.
+ */
+static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
+{
+	if (!compat_ecn_ok(tcp_sk(sk)))
+		dctcp_fall_back(sk);
+	else if (tcp_sk(sk)->srtt_us)
+		dctcp_choose(sk, ds);
 }
 
 static void dctcp_init(struct sock *sk)
@@ -122,12 +118,12 @@ static void dctcp_estimate(struct sock *sk, struct dctcp_sock *ds)
 	struct dctcp_vars *v = &ds->sender;
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	WRITE_ONCE(v->alpha, dctcp_update_alpha(&dctcp_params, v));
+	WRITE_ONCE(v->alpha, dctcp_update_alpha(v));
 	trace_dctcp_ms_update(sk, v->alpha, v->sent_bytes, v->marked_bytes,
 			      tcp_snd_cwnd(tp), ds->law == DCTCP_LAW_DCTCP);
 	dctcp_next_window(v, tp->snd_nxt);
 	if (ds->law == DCTCP_LAW_CONVENTIONAL)
-		dctcp_decide_again(sk, ds);
+		dctcp_choose(sk, ds);
 	if (ds->tail_cut && after(tp->snd_una, ds->tail_end_seq))
 		ds->tail_cut = false;
 }
@@ -293,18 +289,15 @@ static struct tcp_congestion_ops dctcp_ops __read_mostly = {
 static struct tcp_congestion_ops dctcp_reno __read_mostly =
 	HOP_CC_RENO("dctcp_ms-reno", .get_info = dctcp_get_info);
 
-static unsigned int dctcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
-				 const struct nf_hook_state *state)
+static unsigned int dctcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	if (hop_ect_is_segment(skb))
+	if (hop_cc_sender(skb, priv) && hop_ect_is_segment(skb))
 		hop_ect_output_syn(skb);
 	return NF_ACCEPT;
 }
 
-static const struct hop_hook_cc dctcp_hook = {
-	.ops	= { &dctcp_ops, &dctcp_reno },
-	.output	= dctcp_output,
-};
+static struct nf_hook_ops dctcp_hooks[HOP_CC_HOOKS] __read_mostly =
+	HOP_HOOKS(dctcp_output, NF_INET_POST_ROUTING, HOP_HOOK_CC);
 
 static const struct ctl_table dctcp_table[] = {
 	HOP_SYSCTL_NUMBER("tcp_dctcp_ms_rtt_max_us", struct dctcp_net, knobs.rtt_max_us, 0,
@@ -314,6 +307,6 @@ static const struct ctl_table dctcp_table[] = {
 
 static const struct dctcp_knobs dctcp_defaults = { .rtt_max_us = DCTCP_RTT_DEFAULT_US };
 
-HOP_CC_MODULE(dctcp, .reno = &dctcp_reno, .hook = &dctcp_hook);
+HOP_CC_MODULE(dctcp, .reno = &dctcp_reno, .hooks = dctcp_hooks);
 
 MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");

@@ -43,24 +43,24 @@
 
 /**
  * ldcp_grow() - grow the window for an ACK with ECE = 0
- * @cw: the window << LDCP_SHIFT
+ * @cw: the window << HOP_WND_SHIFT
  * @p: constants of the algorithm
  * @n_pkts: packets that the ACK acknowledges, at most LDCP_ACK_MAX_PKTS
  *
- * Return: the new window, at most LDCP_WND_MAX_PKTS.
+ * Return: the new window, at most HOP_WND_MAX_PKTS.
  */
 static u64 ldcp_grow(u64 cw, const struct ldcp_params *p, u32 n_pkts)
 {
-	for (; n_pkts && cw < LDCP_ONE; n_pkts--)
+	for (; n_pkts && cw < HOP_WND_ONE; n_pkts--)
 		cw += p->gamma;
 	/* 2^15 * 2^24 * 2^24 = 2^63, plus half a window of 2^43 */
-	cw += div64_u64((((u64)n_pkts * p->alpha) << LDCP_SHIFT) + cw / 2, cw);
-	return min(cw, (u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT);
+	cw += div64_u64((((u64)n_pkts * p->alpha) << HOP_WND_SHIFT) + cw / 2, cw);
+	return min(cw, (u64)HOP_WND_MAX_PKTS << HOP_WND_SHIFT);
 }
 
 /**
  * ldcp_shrink() - reduce the window for an ACK with ECE = 1
- * @cw: the window << LDCP_SHIFT
+ * @cw: the window << HOP_WND_SHIFT
  * @p: constants of the algorithm
  * @n_pkts: packets that the ACK acknowledges
  *
@@ -70,25 +70,25 @@ static u64 ldcp_shrink(u64 cw, const struct ldcp_params *p, u32 n_pkts)
 {
 	u64 steps;
 
-	if (cw >= LDCP_ONE && n_pkts) {
+	if (cw >= HOP_WND_ONE && n_pkts) {
 		/*
 		 * This number of steps takes cw below one packet: cw - steps * beta >= 1 - beta >=
 		 * 0.
 		 */
-		steps = min_t(u64, n_pkts, div_u64(cw - LDCP_ONE, p->beta) + 1);
+		steps = min_t(u64, n_pkts, div_u64(cw - HOP_WND_ONE, p->beta) + 1);
 		cw -= steps * p->beta;
 		n_pkts -= steps;
 	}
 	/* 2^24 * 2^24: cw is below one packet, or n_pkts is 0 */
 	for (; n_pkts && cw > p->gamma; n_pkts--)
-		cw = (cw * p->eta) >> LDCP_SHIFT;
+		cw = (cw * p->eta) >> HOP_WND_SHIFT;
 	return max_t(u64, cw, p->gamma);
 }
 
 void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered_pkts)
 {
 	*v = (struct ldcp_vars){
-		.cw = (u64)first_pkts << LDCP_SHIFT,
+		.cw = (u64)first_pkts << HOP_WND_SHIFT,
 		.first_pkts = first_pkts,
 		.start_pkts = delivered_pkts,
 		.resume_pkts = delivered_pkts,
@@ -151,10 +151,10 @@ void ldcp_update(struct ldcp_vars *v, const struct ldcp_params *p, const struct 
 		v->cw = ldcp_shrink(v->cw, p, n_pkts);
 	if (!grants || !a->limited || !n_pkts)
 		return;
-	if (!p->per_rtt || v->cw < LDCP_ONE)
+	if (!p->per_rtt || v->cw < HOP_WND_ONE)
 		v->cw = a->ece ? v->cw : ldcp_grow(v->cw, p, n_pkts);
 	else if (round)
-		v->cw = min(v->cw + p->alpha, (u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT);
+		v->cw = min(v->cw + p->alpha, (u64)HOP_WND_MAX_PKTS << HOP_WND_SHIFT);
 }
 
 void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p, u32 delivered_pkts,
@@ -165,11 +165,11 @@ void ldcp_lose(struct ldcp_vars *v, const struct ldcp_params *p, u32 delivered_p
 	v->undo_cw = v->undo_cw ?: cw;
 	/* "The number of packets that are accumulatively acknowledged before packet loss." */
 	if (v->stage != LDCP_STABLE)
-		v->cw = min(v->cw, (u64)(cumulative_pkts - v->start_pkts) << LDCP_SHIFT);
+		v->cw = min(v->cw, (u64)(cumulative_pkts - v->start_pkts) << HOP_WND_SHIFT);
 	else
-		v->cw = min(v->cw, max(v->cw / 2, LDCP_ONE));
+		v->cw = min(v->cw, max(v->cw / 2, HOP_WND_ONE));
 	if (timeout)
-		v->cw = min(v->cw, LDCP_ONE);
+		v->cw = min(v->cw, HOP_WND_ONE);
 	v->cw = max_t(u64, v->cw, p->gamma);
 	v->undo_cut = min(v->undo_cut + cw - min(cw, v->cw), HOP_WND_MAX);
 	v->stage = LDCP_STABLE;
@@ -211,13 +211,13 @@ u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire_bytes, u32 de
 {
 	u64 bytes = b->bytes;
 
-	rtt_us = b->rtt_us ? min(b->rtt_us, LDCP_RTT_MAX_US) : min(rtt_us, LDCP_NEAR_RTT_US);
+	rtt_us = b->rtt_us ? min(b->rtt_us, HOP_RTT_MAX_US) : min(rtt_us, LDCP_NEAR_RTT_US);
 	/* 1.6 * 10^6 * 125000 * 10^7 < 2^61 */
 	if (!bytes)
-		bytes = div_u64((u64)b->rate_mbit * LDCP_BYTES_PER_MBIT * rtt_us, LDCP_US_PER_S);
+		bytes = div_u64((u64)b->rate_mbit * LDCP_BYTES_PER_MBIT * rtt_us, HOP_US_PER_S);
 	if (!bytes)
-		return clamp(default_pkts, 1U, LDCP_WND_MAX_PKTS);
-	return min_t(u64, div_u64(bytes + wire_bytes - 1, wire_bytes), LDCP_WND_MAX_PKTS);
+		return clamp(default_pkts, 1U, HOP_WND_MAX_PKTS);
+	return min_t(u64, div_u64(bytes + wire_bytes - 1, wire_bytes), HOP_WND_MAX_PKTS);
 }
 
 bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32 payload_bytes)

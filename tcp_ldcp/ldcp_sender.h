@@ -9,13 +9,8 @@
 #include <linux/types.h>
 #include <hopcc/lib/hop_pace.h>
 
-#define LDCP_SHIFT		HOP_WND_SHIFT
-#define LDCP_ONE		HOP_WND_ONE
-
 /* Maximum number of packets per ACK; a larger number is capped. */
 #define LDCP_ACK_MAX_PKTS	32768U
-#define LDCP_WND_MAX_PKTS	HOP_WND_MAX_PKTS
-#define LDCP_RTT_MAX_US		HOP_RTT_MAX_US
 
 #define LDCP_ALPHA_DEFAULT_PPM	1000000U
 #define LDCP_BETA_DEFAULT_PPM	500000U
@@ -26,10 +21,9 @@
 #define LDCP_RATE_MAX_MBIT	1600000U
 #define LDCP_BDP_MAX_BYTES	0x40000000U
 #define LDCP_BYTES_PER_MBIT	125000U
-#define LDCP_US_PER_S		1000000U
 
 /**
- * struct ldcp_params - constants of the algorithm, << LDCP_SHIFT
+ * struct ldcp_params - constants of the algorithm, << HOP_WND_SHIFT
  * @alpha: credit granted per window of ACKs, packets; 0 < alpha <= 1
  * @beta: reduction per mark, packets; 0 < beta <= 1
  * @gamma: increase per packet below one packet, and the minimum window; 0 < gamma <= 1
@@ -58,7 +52,7 @@ enum ldcp_stage {
 
 /**
  * struct ldcp_vars - state of a sender; written under the socket lock
- * @cw: the window, packets << LDCP_SHIFT; read by dumps without the lock
+ * @cw: the window, packets << HOP_WND_SHIFT; read by dumps without the lock
  * @undo_cw: the window before the last loss; 0: no loss to undo
  * @undo_cut: reduction of the window by that loss
  * @first_pkts: size of the first window
@@ -102,7 +96,7 @@ struct ldcp_ack {
 /**
  * ldcp_begin() - start a new flow, or one that was idle (2.3)
  * @v: the state
- * @first_pkts: the first window, 1 to LDCP_WND_MAX_PKTS
+ * @first_pkts: the first window, 1 to HOP_WND_MAX_PKTS
  * @delivered_pkts: packets delivered so far
  */
 void ldcp_begin(struct ldcp_vars *v, u32 first_pkts, u32 delivered_pkts);
@@ -172,7 +166,7 @@ struct ldcp_bdp {
  * @wire_bytes: size of a full packet on the wire
  * @default_pkts: window if the sysctls define none; clamped to the valid range
  *
- * Return: packets, rounded up, 1 to LDCP_WND_MAX_PKTS.
+ * Return: packets, rounded up, 1 to HOP_WND_MAX_PKTS.
  */
 u32 ldcp_first_pkts(const struct ldcp_bdp *b, u32 rtt_us, u32 wire_bytes, u32 default_pkts);
 

@@ -10,9 +10,9 @@
 #include "ldcp_receiver.h"
 #include "ldcp_sender.c"
 
-#define ONE	LDCP_ONE
-#define HALF	(LDCP_ONE / 2)
-#define QUARTER	(LDCP_ONE / 4)
+#define ONE	HOP_WND_ONE
+#define HALF	(HOP_WND_ONE / 2)
+#define QUARTER	(HOP_WND_ONE / 4)
 
 /* alpha 1, beta 1/2, gamma 1/4, eta 1/2 */
 static const struct ldcp_params params = {
@@ -47,8 +47,8 @@ static const struct window_case {
 	{ "down across one packet: 1.25 - 1/2, then by eta", ONE + QUARTER, 2, true,
 	  (ONE + QUARTER - HALF) / 2 },
 	{ "far more marks than window", 3 * ONE, 1000000, true, QUARTER },
-	{ "the largest window", (u64)LDCP_WND_MAX_PKTS * ONE, LDCP_ACK_MAX_PKTS, false,
-	  (u64)LDCP_WND_MAX_PKTS * ONE },
+	{ "the largest window", (u64)HOP_WND_MAX_PKTS * ONE, LDCP_ACK_MAX_PKTS, false,
+	  (u64)HOP_WND_MAX_PKTS * ONE },
 	{ "the largest ACK: 32768 / 2", 2 * ONE, LDCP_ACK_MAX_PKTS, false, 16386 * ONE },
 };
 
@@ -287,7 +287,7 @@ static const struct first_case {
 	{ "a far one that is configured", { 0, 1000, 30000 }, 100, 2439 },
 	{ "bytes go before the rate", { 3076, 10000, 100 }, 0, 2 },
 	{ "a byte more is a packet more", { 3077, 0, 0 }, 0, 3 },
-	{ "1.6T, 10 s: the most", { 0, 1600000, 10000000 }, 0, LDCP_WND_MAX_PKTS },
+	{ "1.6T, 10 s: the most", { 0, 1600000, 10000000 }, 0, HOP_WND_MAX_PKTS },
 };
 
 static void first_window_test(struct kunit *test)
@@ -303,7 +303,7 @@ static void first_window_test(struct kunit *test)
 	}
 	/* The stack's window may be a route's metric, which is any value. */
 	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, 0), 1u);
-	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, U32_MAX), LDCP_WND_MAX_PKTS);
+	KUNIT_EXPECT_EQ(test, ldcp_first_pkts(&unknown, 0, 1538, U32_MAX), HOP_WND_MAX_PKTS);
 }
 
 static const struct tail_case {

@@ -19,14 +19,9 @@
 static unsigned int ldcp_net_id;
 static struct tcp_congestion_ops ldcp_ops, ldcp_reno;
 
-struct ldcp_net *ldcp_net(const struct net *net)
+static struct ldcp_net *ldcp_net(const struct net *net)
 {
 	return net_generic(net, ldcp_net_id);
-}
-
-static bool ldcp_is(const struct sock *sk)
-{
-	return READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_ops;
 }
 
 /*
@@ -135,7 +130,7 @@ static void ldcp_init(struct sock *sk)
 	ldcp_start(sk, ls);
 	/* A connection that switches to LDCP after it has sent data keeps its window. */
 	if (tp->data_segs_out) {
-		ls->v.cw = (u64)ls->default_pkts << LDCP_SHIFT;
+		ls->v.cw = (u64)ls->default_pkts << HOP_WND_SHIFT;
 		ls->v.stage = LDCP_STABLE;
 		ldcp_restore_reordering(sk);
 		ldcp_set(sk, &ls->v, ls->default_pkts);
@@ -261,7 +256,7 @@ static void ldcp_acked(struct sock *sk, const struct rate_sample *rs)
 	if (ls->v.stage != stage)
 		ldcp_enter(sk, &ls->v, false);
 	ldcp_apply(sk, &ls->v, inet_csk(sk)->icsk_ca_state, a.acked_pkts);
-	if (ls->v.cw < LDCP_ONE && a.acked_pkts)
+	if (ls->v.cw < HOP_WND_ONE && a.acked_pkts)
 		ldcp_hold(sk, &ls->v);
 }
 
@@ -376,14 +371,14 @@ static size_t ldcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_in
 	struct hop_cc_shown shown = {};
 	u64 cw;
 
-	if (ldcp_is(sk)) {
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) == &ldcp_ops) {
 		cw = hop_peek(ls->v.cw);
 		shown = (struct hop_cc_shown){
 			.bytes_ps = hop_wnd_bytes_ps(cw, hop_peek(tp->mss_cache),
 						     hop_peek(tp->srtt_us) >> 3),
 			/* Like hop_peek(): TCP may be writing the value. */
 			.rtt_us = data_race(tcp_min_rtt(tp)),
-			.gain = cw >> (LDCP_SHIFT - HOP_CC_INFO_SHIFT),
+			.gain = cw >> (HOP_WND_SHIFT - HOP_CC_INFO_SHIFT),
 			.state = hop_peek(ls->v.stage) << HOP_CC_INFO_SHIFT,
 		};
 	}
@@ -404,16 +399,25 @@ static struct tcp_congestion_ops ldcp_ops __read_mostly = {
 static struct tcp_congestion_ops ldcp_reno __read_mostly =
 	HOP_CC_RENO("ldcp-reno", .get_info = ldcp_get_info);
 
-static const struct hop_hook_cc ldcp_hook = {
-	.ops	= { &ldcp_ops, &ldcp_reno },
-	.output	= ldcp_output,
-};
+static struct nf_hook_ops ldcp_hooks[HOP_CC_HOOKS] __read_mostly =
+	HOP_HOOKS(ldcp_output, NF_INET_POST_ROUTING, HOP_HOOK_CC);
+
+/* proc_handler of a struct ldcp_gain */
+static int ldcp_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
+{
+	struct ldcp_gain *gain = container_of(table->data, struct ldcp_gain, ppm);
+	int err = proc_douintvec_minmax(table, write, buffer, len, pos);
+
+	if (!err && write)
+		WRITE_ONCE(gain->value, hop_wnd_of_ppm(READ_ONCE(gain->ppm)));
+	return err;
+}
 
 #define LDCP_KNOB(name, member, low, high) \
 	HOP_SYSCTL_NUMBER("tcp_ldcp_" name, struct ldcp_net, knobs.member, low, high)
 
 #define LDCP_GAIN(name, member, low, high) \
-	HOP_SYSCTL("tcp_ldcp_" name, 0644, struct ldcp_net, knobs.member.ppm, hop_cc_set_gain, \
+	HOP_SYSCTL("tcp_ldcp_" name, 0644, struct ldcp_net, knobs.member.ppm, ldcp_set_gain, \
 		   hop_sysctl_bound(low), hop_sysctl_bound(high))
 
 static const struct ctl_table ldcp_table[] = {
@@ -425,18 +429,20 @@ static const struct ctl_table ldcp_table[] = {
 	LDCP_KNOB("ack_pkts", ack_pkts, 1, 2),
 	LDCP_KNOB("bdp_bytes", bdp.bytes, 0, LDCP_BDP_MAX_BYTES),
 	LDCP_KNOB("rate_mbit", bdp.rate_mbit, 0, LDCP_RATE_MAX_MBIT),
-	LDCP_KNOB("rtt_us", bdp.rtt_us, 0, LDCP_RTT_MAX_US),
+	LDCP_KNOB("rtt_us", bdp.rtt_us, 0, HOP_RTT_MAX_US),
 	{ }
 };
 
+#define LDCP_DEFAULT(ppm_) { .ppm = (ppm_), .value = HOP_WND_OF_PPM(ppm_) }
+
 static const struct ldcp_knobs ldcp_defaults = {
-	.alpha = HOP_CC_GAIN(LDCP_ALPHA_DEFAULT_PPM),
-	.beta = HOP_CC_GAIN(LDCP_BETA_DEFAULT_PPM),
-	.gamma = HOP_CC_GAIN(LDCP_GAMMA_DEFAULT_PPM),
-	.eta = HOP_CC_GAIN(LDCP_ETA_DEFAULT_PPM),
+	.alpha = LDCP_DEFAULT(LDCP_ALPHA_DEFAULT_PPM),
+	.beta = LDCP_DEFAULT(LDCP_BETA_DEFAULT_PPM),
+	.gamma = LDCP_DEFAULT(LDCP_GAMMA_DEFAULT_PPM),
+	.eta = LDCP_DEFAULT(LDCP_ETA_DEFAULT_PPM),
 	.ack_pkts = 1,
 };
 
-HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .hook = &ldcp_hook);
+HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .hooks = ldcp_hooks);
 
 MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sent packets, in hop_core's hook in POST_ROUTING. The stack sends all data of a NEEDS_ECN socket
+ * Sent packets, in a hook in POST_ROUTING. The stack sends all data of a NEEDS_ECN socket
  * as ECT and repeats ECE until it receives CWR. Here, packets of the first window become Not-ECT,
  * and ECE is removed from an ACK that acknowledges more than the packet with the mark. A handshake
  * without ECN becomes Not-ECT, too.
@@ -54,7 +54,7 @@ static unsigned int ldcp_cut(struct sk_buff *skb, const struct nf_hook_state *st
 			skb_set_owner_w(seg, sk);
 		if (next)
 			hop_ect_clear(seg);
-		hop_hook_pass_on(seg, state);
+		hop_hook_pass_behind(ldcp_output, seg, state);
 	}
 	sock_put(sk);
 	return NF_STOLEN;
@@ -105,25 +105,22 @@ static unsigned int ldcp_output_first(struct sk_buff *skb, const struct nf_hook_
 	return NF_ACCEPT;
 }
 
-/* After the fallback to Reno because of timeouts: the path may drop ECT packets. */
-static unsigned int ldcp_output_reno(struct sk_buff *skb, const struct sock *sk)
+unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	if (compat_ecn_rfc3168(tcp_sk(sk)))
-		hop_ect_clear(skb);
-	return NF_ACCEPT;
-}
-
-unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
-			 const struct nf_hook_state *state)
-{
+	const struct hop_cc *cc = priv;
+	const struct sock *sk = hop_cc_sender(skb, cc);
 	const struct ldcp_sock *ls;
 	const struct tcphdr *th;
 	unsigned int headers_bytes;
 
-	if (!hop_ect_is_segment(skb))
+	if (!sk || !hop_ect_is_segment(skb))
 		return NF_ACCEPT;
-	if (fallen_back)
-		return ldcp_output_reno(skb, sk);
+	if (hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->reno) {
+		/* After the fallback because of timeouts: the path may drop ECT packets. */
+		if (compat_ecn_rfc3168(tcp_sk(sk)))
+			hop_ect_clear(skb);
+		return NF_ACCEPT;
+	}
 	ls = inet_csk_ca(sk);
 	if (hop_ect_output_syn(skb) || skb->sk != sk)
 		return NF_ACCEPT;

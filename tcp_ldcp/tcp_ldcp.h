@@ -31,6 +31,16 @@ struct ldcp_sock {
 };
 
 /**
+ * struct ldcp_gain - a constant of the algorithm
+ * @ppm: the value as written, millionths
+ * @value: the same << HOP_WND_SHIFT
+ */
+struct ldcp_gain {
+	unsigned int ppm;
+	u32 value;
+};
+
+/**
  * struct ldcp_knobs - sysctls of a netns; read without a lock
  * @alpha: constant of the algorithm, see struct ldcp_params
  * @beta: constant of the algorithm
@@ -41,10 +51,10 @@ struct ldcp_sock {
  * @bdp: values that determine the first window
  */
 struct ldcp_knobs {
-	struct hop_cc_gain alpha;
-	struct hop_cc_gain beta;
-	struct hop_cc_gain gamma;
-	struct hop_cc_gain eta;
+	struct ldcp_gain alpha;
+	struct ldcp_gain beta;
+	struct ldcp_gain gamma;
+	struct ldcp_gain eta;
 	u8 per_rtt;
 	u8 ack_pkts;
 	struct ldcp_bdp bdp;
@@ -60,9 +70,6 @@ struct ldcp_net {
 	struct ldcp_knobs knobs;
 };
 
-struct ldcp_net *ldcp_net(const struct net *net);
-
-unsigned int ldcp_output(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
-			 const struct nf_hook_state *state);
+unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 
 #endif /* HOPCC_TCP_LDCP_TCP_LDCP_H */

@@ -194,20 +194,14 @@ static inline void hrtimer_setup(struct hrtimer *timer,
  * qdisc_skb_cb got pkt_segs, to be set for segments made in a qdisc; goes when
  * 6.12 does.
  */
+static inline void compat_set_pkt_len(struct sk_buff *skb,
+				      unsigned int len_bytes, unsigned int segs)
+{
+	qdisc_skb_cb(skb)->pkt_len = len_bytes;
 #if KV(6, 19, 0)
-static inline void compat_set_pkt_len(struct sk_buff *skb,
-				      unsigned int len_bytes, unsigned int segs)
-{
-	qdisc_skb_cb(skb)->pkt_len = len_bytes;
 	qdisc_skb_cb(skb)->pkt_segs = segs;
-}
-#else
-static inline void compat_set_pkt_len(struct sk_buff *skb,
-				      unsigned int len_bytes, unsigned int segs)
-{
-	qdisc_skb_cb(skb)->pkt_len = len_bytes;
-}
 #endif
+}
 
 /* qlen got accessors in 7.1; goes when 6.12 does. */
 #if !KV(7, 1, 0)

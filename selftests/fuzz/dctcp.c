@@ -7,8 +7,6 @@
 /* The largest TCP window, RFC 7323 */
 #define WINDOW_MAX_BYTES 0x40000000U
 
-static const struct dctcp_params params = { .gain_shift = 4 };
-
 static void receive(void)
 {
 	const struct dctcp_receiver r = { .rcv_nxt_seq = fuzz_u32(), .ce = fuzz_flag() };
@@ -35,7 +33,7 @@ static void reduce(const struct dctcp_vars *v)
 
 static void end_window(struct dctcp_vars *v, u32 nxt_seq)
 {
-	const u32 alpha = dctcp_update_alpha(&params, v);
+	const u32 alpha = dctcp_update_alpha(v);
 
 	FUZZ_CLAIM(alpha <= DCTCP_ALPHA_ONE);
 	FUZZ_CLAIM(v->marked_bytes || alpha <= v->alpha);

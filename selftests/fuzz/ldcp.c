@@ -4,7 +4,7 @@
 #include "ldcp_receiver.h"
 #include "../../tcp_ldcp/ldcp_sender.c"
 
-#define WND_MAX ((u64)LDCP_WND_MAX_PKTS << LDCP_SHIFT)
+#define WND_MAX ((u64)HOP_WND_MAX_PKTS << HOP_WND_SHIFT)
 
 /* Draw parameters in the ranges of net.hopcc.tcp_ldcp_*. */
 static struct ldcp_params draw_params(void)
@@ -23,11 +23,11 @@ static u32 draw_first_pkts(void)
 	const struct ldcp_bdp bdp = {
 		.bytes = fuzz_range(0, LDCP_BDP_MAX_BYTES),
 		.rate_mbit = fuzz_range(0, LDCP_RATE_MAX_MBIT),
-		.rtt_us = fuzz_range(0, LDCP_RTT_MAX_US),
+		.rtt_us = fuzz_range(0, HOP_RTT_MAX_US),
 	};
 	const u32 pkts = ldcp_first_pkts(&bdp, fuzz_u32(), fuzz_range(1, 1 << 17), fuzz_u32());
 
-	FUZZ_CLAIM(pkts >= 1 && pkts <= LDCP_WND_MAX_PKTS);
+	FUZZ_CLAIM(pkts >= 1 && pkts <= HOP_WND_MAX_PKTS);
 	return pkts;
 }
 
@@ -58,7 +58,7 @@ static void send(const struct ldcp_vars *v)
 	const u32 burst_pkts = ldcp_burst_pkts(v, rtt_us, f.room_bytes);
 
 	FUZZ_CLAIM(gap_ns <= (u64)min(rtt_us, HOP_RTT_MAX_US) * HOP_NS_PER_US * 257);
-	FUZZ_CLAIM(hop_wnd_pkts(v->cw, 1) >= 1 && hop_wnd_pkts(v->cw, 1) <= LDCP_WND_MAX_PKTS);
+	FUZZ_CLAIM(hop_wnd_pkts(v->cw, 1) >= 1 && hop_wnd_pkts(v->cw, 1) <= HOP_WND_MAX_PKTS);
 	FUZZ_CLAIM(burst_pkts >= 1 && burst_pkts <= HOP_BURST_MAX_PKTS);
 	ldcp_has_tail(&f, fuzz_range(1, 64), fuzz_range(0, U16_MAX));
 	ldcp_is_midway(fuzz_u32(), fuzz_range(1, 1 << 17), fuzz_range(0, 1 << 30));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* WRED: probabilities, decisions and the backlog stay within the configuration. */
 #include "fuzz.h"
-#include <uapi/linux/pkt_sched_wred.h>
 #include "wred.h"
 
 /* Draw a profile that wred_parse_profile() and wred_check_profile() accept. */
@@ -50,7 +49,7 @@ static bool arrive(struct wred_vars *v, const struct wred_params *p, u32 bytes)
 	const enum wred_class class = fuzz_choice(WRED_OTHER + 1);
 	const enum wred_action decision = wred_decide(p, v, class, bytes, fuzz_u32());
 	const u64 after_bytes = (u64)v->backlog_bytes + bytes;
-	struct wred_stats stats = {};
+	struct tc_wred_xstats stats = {};
 
 	FUZZ_CLAIM((decision == WRED_DROP_LIMIT) == (after_bytes > p->limit_bytes));
 	FUZZ_CLAIM(decision != WRED_MARK || class == WRED_ECT);

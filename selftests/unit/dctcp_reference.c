@@ -29,8 +29,6 @@ struct big {
 	u64 limb[LIMBS];
 };
 
-static const struct dctcp_params params = { .gain_shift = 4 };
-
 static u64 windows, worst_units_x1000, acks;
 
 static void overflow(void)
@@ -182,7 +180,7 @@ static bool check_window(struct reference *r, struct dctcp_vars *v)
 {
 	if (v->sent_bytes != r->sent || v->marked_bytes != r->marked)
 		return fail("byte counters", r, v);
-	v->alpha = dctcp_update_alpha(&params, v);
+	v->alpha = dctcp_update_alpha(v);
 	dctcp_next_window(v, r->nxt);
 	reference_update(r);
 	if (v->window_end_seq != (u32)r->window_end)

@@ -22,10 +22,10 @@
 #include "ldcp_sender.c"
 #include "random.h"
 
-#define ONE		((double)LDCP_ONE)
+#define ONE		((double)HOP_WND_ONE)
 #define UNIT		(1.0 / ONE)
 #define EVENTS_MAX	64
-#define WND_MAX		((double)LDCP_WND_MAX_PKTS)
+#define WND_MAX		((double)HOP_WND_MAX_PKTS)
 
 static u64 acks, losses, below_one, free_acks;
 static double worst_free;
@@ -211,7 +211,7 @@ static bool stepwise(struct reference *r, const struct ldcp_params *p)
 /* Check that over a whole stream the errors add up, but do not grow otherwise. */
 static bool freely(struct reference *r, const struct ldcp_params *p)
 {
-	u64 cw = (10 + below(1000)) << LDCP_SHIFT;
+	u64 cw = (10 + below(1000)) << HOP_WND_SHIFT;
 	u32 left = 1 + below(EVENTS_MAX), done;
 	double error;
 

@@ -252,7 +252,7 @@ static void lie_to_ldcp(void)
 	struct ldcp_vars v;
 	u32 i, delivered_pkts = rng();
 
-	ldcp_begin(&v, log_uniform(1, LDCP_WND_MAX_PKTS), delivered_pkts);
+	ldcp_begin(&v, log_uniform(1, HOP_WND_MAX_PKTS), delivered_pkts);
 	for (i = 0; i < REPORTS; i++, reports++) {
 		struct ldcp_ack a = {
 			.acked_pkts = below(4) ? below(64) : (u32)any(),
@@ -279,7 +279,6 @@ static void lie_to_ldcp(void)
 
 static void lie_to_dctcp(void)
 {
-	struct dctcp_params p = { .gain_shift = 4 };
 	struct dctcp_vars v;
 	u32 i;
 
@@ -290,7 +289,7 @@ static void lie_to_dctcp(void)
 		/* TCP accepts only ACKs for sent data, which is less than 2^30 bytes. */
 		dctcp_account_ack(&v, v.una_seq + below(1 << 24), below(2));
 		if (dctcp_window_over(&v) || !below(8)) {
-			v.alpha = dctcp_update_alpha(&p, &v);
+			v.alpha = dctcp_update_alpha(&v);
 			dctcp_next_window(&v, v.una_seq + below(1 << 30));
 		}
 		must(v.alpha <= DCTCP_ALPHA_ONE, "dctcp: alpha");

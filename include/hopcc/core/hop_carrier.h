@@ -96,20 +96,6 @@ int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind);
 void hop_carrier_stop(struct hop_carrier_net *cn);
 
 /**
- * hop_carrier_changed() - changed() of a carrier's struct hop_flow_kind
- * @flow: a flow
- * @from: its stage before
- * @event: the event that changed the stage of discovery
- * @to: the stage after it
- *
- * Traces and counts the step, and remembers a peer without support.
- *
- * Context: any.
- */
-void hop_carrier_changed(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			 enum hop_stage to);
-
-/**
  * hop_carrier_avoids() - is the peer of a connection cached as one without support?
  * @key: the connection's key
  *

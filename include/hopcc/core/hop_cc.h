@@ -161,21 +161,27 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
  * @cwnd_pkts: the law's window, packets
  * @acked_pkts: packets that the current ACK delivered; 0 in lost()
  *
- * The stack applies PRR only to congestion controls without a cong_control(). If one of its timers
- * detects a loss, it retransmits before cong_control() runs: lost() sets this window, too.
+ * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
+ * two for each delivered packet. This is like PRR, which the stack applies only to congestion
+ * controls without a cong_control(). Packets that pacing has delayed may still leave. If a timer
+ * of the stack detects a loss, it retransmits before cong_control() runs: lost() sets this window,
+ * too.
  *
  * Context: socket lock held.
  * Return: @cwnd_pkts, unless @state is TCP_CA_Recovery; packets, at least 1.
  */
 static inline u32 hop_cc_repair_pkts(struct sock *sk, u8 state, u32 cwnd_pkts, u32 acked_pkts)
 {
-	u32 most_pkts;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 may_pkts;
 
 	sock_owned_by_me(sk);
 	if (state != TCP_CA_Recovery)
 		return cwnd_pkts;
-	most_pkts = hop_repair_pkts(sk, acked_pkts);
-	return max(min(cwnd_pkts, most_pkts), hop_repair_least_pkts(tcp_sk(sk)));
+	hop_stack_count_repair(sk, acked_pkts);
+	may_pkts = 2 * tp->prr_delivered + 1;
+	may_pkts -= min(may_pkts, tp->prr_out);
+	return max(min(cwnd_pkts, tcp_packets_in_flight(tp) + may_pkts), hop_repair_least_pkts(tp));
 }
 
 /**
@@ -425,20 +431,6 @@ static inline size_t hop_cc_show(const struct hop_cc_shown *shown, u32 ext, int 
 }
 
 /**
- * struct hop_cc_gain - a knob that the law reads in its fixed point
- * @ppm: the value as written, millionths
- * @value: the same << HOP_WND_SHIFT
- */
-struct hop_cc_gain {
-	unsigned int ppm;
-	u32 value;
-};
-
-#define HOP_CC_GAIN(ppm_) { .ppm = (ppm_), .value = HOP_WND_OF_PPM(ppm_) }
-
-int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos);
-
-/**
  * struct hop_cc - a congestion control as a module
  * @ops: its functions, which its users choose
  * @reno: the fallback, whose name includes the name of @ops; NULL: none. setsockopt() must accept
@@ -446,7 +438,8 @@ int hop_cc_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *le
  * @asking: Reno until the peer's carrier has answered; NULL: it is not asked. It is not registered,
  *	and has the name of @ops because nothing has fallen back yet: programs such as iperf3 read
  *	the name as soon as they have set it
- * @hook: the function that changes packets of its sockets; NULL: none
+ * @hooks: hooks that change packets of its sockets, HOP_HOOKS() with HOP_HOOK_CC; their argument is
+ *	the struct hop_cc; NULL: none
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
  * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl
@@ -456,12 +449,25 @@ struct hop_cc {
 	struct tcp_congestion_ops *ops;
 	struct tcp_congestion_ops *reno;
 	struct tcp_congestion_ops *asking;
-	const struct hop_hook_cc *hook;
+	struct nf_hook_ops *hooks;
 	unsigned int *net_id;
 	const struct ctl_table *knobs;
 	const void *defaults;
 	size_t defaults_bytes;
 };
+
+/* Hooks of a congestion control: HOP_HOOKS() */
+#define HOP_CC_HOOKS	2
+
+/**
+ * hop_cc_sender() - in a hook: get the socket that sends a packet
+ * @skb: the packet
+ * @cc: a congestion control
+ *
+ * Context: RCU read lock.
+ * Return: the socket, or the listener of a SYN-ACK, if it has @cc or its fallback; otherwise NULL.
+ */
+const struct sock *hop_cc_sender(const struct sk_buff *skb, const struct hop_cc *cc);
 
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
 void hop_cc_leave_net(struct net *net, const struct hop_cc *cc);

@@ -75,7 +75,4 @@ bool hop_filter_misses_input(const struct sk_buff *skb);
  */
 bool hop_filter_may_look_again(const struct sk_buff *skb);
 
-/* Called by hop_core only: its hooks in PRE_ROUTING, for IPv4 and IPv6, and in POST_ROUTING. */
-void hop_filter_init(const struct nf_hook_ops *input, const struct nf_hook_ops *output);
-
 #endif /* HOPCC_CORE_HOP_FILTER_H */

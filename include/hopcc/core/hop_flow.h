@@ -42,6 +42,7 @@
 struct hop_carrier_kind;
 struct hop_flow;
 struct net;
+struct seq_file;
 struct sk_buff;
 struct sock;
 struct tcphdr;
@@ -52,7 +53,6 @@ struct tcphdr;
  * @state_bytes: size of the carrier's private state in an entry
  * @entries: number of entries of this kind that are not freed yet; changed by hop_core
  * @start: initialises a new private state, which is zeroed before
- * @changed: called after the stage of discovery has changed, under the RCU read lock
  * @refused: called when an ICMP error shows that a header is not accepted, under the RCU read lock;
  *	NULL: then the connection does without the carrier
  * @leave: called when an entry is removed before its connection ends: gives back what the carrier
@@ -66,8 +66,6 @@ struct hop_flow_kind {
 	size_t state_bytes;
 	atomic_t *entries;
 	void (*start)(void *state);
-	void (*changed)(const struct hop_flow *flow, enum hop_stage from, enum hop_event event,
-			enum hop_stage to);
 	void (*refused)(struct hop_flow *flow);
 	void (*leave)(struct sock *sk, void *state);
 	void (*stop)(void *state);
@@ -357,31 +355,26 @@ void hop_flow_put(struct hop_flow *flow);
 void hop_flow_retire(const struct hop_flow_kind *kind);
 
 /**
- * hop_flow_count() - read the table's counters
- * @net: the network namespace
+ * hop_flow_show() - print the table's counters for a network namespace, one per line
+ * @seq: a file of proc_create_net_single()
  *
- * Context: any.
- * Return: the counters.
+ * Context: process.
  */
-struct hop_flow_counts hop_flow_count(const struct net *net);
+void hop_flow_show(struct seq_file *seq);
 
-/* Number of entries that a walk passes each time it holds the lock of the network namespace. */
+/* Most entries that a walk passes each time it holds the lock of the network namespace. */
 #define HOP_FLOW_STEP 32
 
 /**
  * struct hop_flow_walk - a walk through the entries of a network namespace
  * @net: the network namespace
  * @position: element of the list, behind the entries that were passed
- * @held: entries that were found and not visited yet, with a reference to each
- * @first: index in @held of the next entry to visit
- * @end: index in @held after the last entry
+ * @flow: an entry that was found and not visited yet, with a reference; NULL: none
  */
 struct hop_flow_walk {
 	struct net *net;
 	struct hop_flow_link position;
-	struct hop_flow *held[HOP_FLOW_STEP];
-	unsigned int first;
-	unsigned int end;
+	struct hop_flow *flow;
 };
 
 /**
@@ -397,7 +390,8 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net);
  * hop_flow_walk() - continue a walk: call @visit for flows until it refuses one
  * @walk: state of the walk, after hop_flow_walk_open()
  * @kind: the carrier whose flows are visited; NULL for all carriers
- * @visit: function that is called for a flow; may sleep; returns false if it has no room now
+ * @visit: function that is called for a flow, under the RCU read lock; returns false if it has no
+ *	room now
  * @what: argument of @visit
  *
  * The next call starts with the flow that was refused. A flow that exists during the whole
@@ -416,16 +410,6 @@ bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
  * Context: process.
  */
 void hop_flow_walk_close(struct hop_flow_walk *walk);
-
-/**
- * hop_flow_l3mdev() - get the VRF of a socket
- * @sk: a TCP socket or a connection request
- *
- * Context: any.
- * Return: interface index of the VRF if @sk is bound to the VRF's device or to one of its
- * ports; else 0.
- */
-int hop_flow_l3mdev(const struct sock *sk);
 
 /**
  * hop_flow_stage() - get the stage of discovery

@@ -7,8 +7,10 @@
  *		of a carrier; TCP with room for the option that may open a flow; all TCP only
  *		while the namespace has flows and a carrier wants it
  *	output	POST_ROUTING, behind source NAT: the first packet of a connection that this
- *		host opens; other packets of this host only while the namespace has flows;
- *		and the segments of sockets with the congestion control that asks for them
+ *		host opens; other packets of this host only while the namespace has flows
+ *
+ * A congestion control that changes the packets of its sockets has a hook of its own in front of
+ * these: see hop_cc.hooks.
  */
 #ifndef HOPCC_CORE_HOP_HOOK_H
 #define HOPCC_CORE_HOP_HOOK_H
@@ -22,8 +24,6 @@ struct hop_segment;
 struct hop_shim_place;
 struct net;
 struct sk_buff;
-struct sock;
-struct tcp_congestion_ops;
 
 /**
  * HOP_HOOK - initialiser of a struct nf_hook_ops
@@ -50,7 +50,11 @@ struct tcp_congestion_ops;
 	HOP_HOOK(function, NFPROTO_IPV6, where, order),			\
 }
 
-/* Priorities in POST_ROUTING: the carriers of headers, and net_csig_tag's behind them. */
+/*
+ * Priorities in POST_ROUTING: congestion controls, behind them the carriers of headers, and behind
+ * these net_csig_tag.
+ */
+#define HOP_HOOK_CC		NF_IP_PRI_CONNTRACK_HELPER
 #define HOP_HOOK_OUTPUT		(NF_IP_PRI_CONNTRACK_HELPER + 1)
 #define HOP_HOOK_OUTPUT_TAG	(NF_IP_PRI_CONNTRACK_HELPER + 2)
 
@@ -129,42 +133,6 @@ int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
 void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
 
 /**
- * struct hop_hook_cc - a congestion control that changes the packets of its own sockets
- * @ops: the congestion control, and the one that its sockets fall back to
- * @output: processes a packet of a socket with one of @ops, in front of all carriers; if the
- *	packet's owner is a connection request, @sk is its listener; @fallen_back is true for the
- *	second of @ops. Return: NF_ACCEPT or NF_STOLEN
- *
- * Context of @output: RCU read lock; skb->data at the network header.
- */
-struct hop_hook_cc {
-	const struct tcp_congestion_ops *ops[2];
-	unsigned int (*output)(struct sk_buff *skb, const struct sock *sk, bool fallen_back,
-			       const struct nf_hook_state *state);
-};
-
-/**
- * hop_hook_start_cc() - start a congestion control in a network namespace
- * @net: the namespace
- * @cc: the congestion control; a namespace can have two at most
- *
- * Context: process.
- * Return: 0; -EBUSY if the namespace has two others; or the error of registering the hooks.
- */
-int hop_hook_start_cc(struct net *net, const struct hop_hook_cc *cc);
-
-/**
- * hop_hook_stop_cc() - stop a congestion control in a network namespace
- * @net: the namespace
- * @cc: the congestion control
- *
- * The congestion control may still process packets until an RCU grace period has ended.
- *
- * Context: process.
- */
-void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc);
-
-/**
  * hop_hook_pass_on() - send a packet through the hooks that are behind hop_core's output hook
  * @skb: a packet that is sent in addition to the hook's one, or in its place; it has a route and
  *	a device, and skb->data is at its network header
@@ -175,6 +143,16 @@ void hop_hook_stop_cc(struct net *net, const struct hop_hook_cc *cc);
  * Context: RCU read lock, within hop_core's hook in POST_ROUTING.
  */
 void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state);
+
+/**
+ * hop_hook_pass_behind() - hop_hook_pass_on() for another hook
+ * @own: the function of the hook
+ * @skb: as for hop_hook_pass_on()
+ * @state: the state of the hook
+ *
+ * Context: RCU read lock, within the hook.
+ */
+void hop_hook_pass_behind(nf_hookfn *own, struct sk_buff *skb, const struct nf_hook_state *state);
 
 /**
  * hop_hook_knob() - proc_handler of a sysctl that decides which packets a carrier sees
@@ -192,7 +170,9 @@ void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state);
 int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos,
 		  int (*apply)(void *state), void *state);
 
-/* Called by hop_core only. */
+/* Called by hop_core only; its hooks in PRE_ROUTING and in POST_ROUTING. */
+unsigned int hop_hook_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
+unsigned int hop_hook_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 int hop_hook_init(void);
 void hop_hook_exit(void);
 

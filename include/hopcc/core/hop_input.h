@@ -35,23 +35,6 @@ bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *s
 bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
 
 /**
- * hop_input_is_in_window() - may a packet belong to its connection?
- * @key: key of the packet's flow
- * @th: TCP header of a SYN-ACK, or of a packet without the SYN bit
- * @payload_bytes: length of the TCP payload
- *
- * The check is that of RFC 5961, but old data is accepted, since a retransmitted segment carries
- * a new header. An off-path attacker has to guess both the sequence and the acknowledgment
- * number.
- *
- * Context: RCU read lock.
- * Return: true if both numbers are within the windows, or if there is no socket that a forged
- * packet could harm.
- */
-bool hop_input_is_in_window(const struct hop_flow_key *key, const struct tcphdr *th,
-			    unsigned int payload_bytes);
-
-/**
  * hop_input_answers_syn() - does a packet answer the SYN of a socket of this host?
  * @key: key of the packet's flow
  * @ack_seq: acknowledgment number of a SYN-ACK
@@ -64,13 +47,15 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq);
 /**
  * hop_input_is_from_peer() - would TCP accept a packet as the peer's?
  * @key: key of the packet's flow
- * @seq: sequence number
+ * @seq: sequence number of a packet without SYN
  * @ack_seq: acknowledgment number
  *
- * Unlike hop_input_is_in_window(), this requires a socket, and the sequence number of current data.
+ * The check is that of RFC 5961, but old data is accepted, since a retransmitted segment carries
+ * a new header. An off-path attacker has to guess both numbers.
  *
  * Context: RCU read lock.
- * Return: true if both numbers are within the windows, or for a connection request.
+ * Return: true if there is a socket and both numbers are within its windows, or if they complete
+ * the handshake of a connection request.
  */
 bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq);
 
@@ -106,43 +91,6 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
  * Return: true if TCP will do so.
  */
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
-
-/**
- * hop_input_is_expected() - does a segment belong to an established connection?
- * @key: key of the packet's flow
- * @th: the TCP header
- * @payload_bytes: length of the TCP payload
- *
- * The windows are those of hop_input_is_in_window(), but there must be a socket.
- *
- * Context: RCU read lock.
- * Return: true for a segment without SYN and RST within the windows of an established connection of
- * this host.
- */
-bool hop_input_is_expected(const struct hop_flow_key *key, const struct tcphdr *th,
-			   unsigned int payload_bytes);
-
-/**
- * hop_input_may_ask() - may an ACK negotiate on an established connection?
- * @key: key of the packet's flow
- * @th: the TCP header
- * @payload_bytes: length of the TCP payload
- *
- * Context: RCU read lock.
- * Return: true for a pure ACK of which hop_input_is_expected() is true.
- */
-bool hop_input_may_ask(const struct hop_flow_key *key, const struct tcphdr *th,
-		       unsigned int payload_bytes);
-
-/**
- * hop_input_is_last_ack() - does an ACK end a handshake?
- * @key: key of the packet's flow
- * @th: the TCP header
- *
- * Context: RCU read lock.
- * Return: true if there is a connection request that the ACK answers.
- */
-bool hop_input_is_last_ack(const struct hop_flow_key *key, const struct tcphdr *th);
 
 /**
  * hop_input_answer_now() - send an ACK, with which an answer is due

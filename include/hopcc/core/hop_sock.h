@@ -203,38 +203,12 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
 	       !tcp_sk(sk)->undo_marker && icsk->icsk_pending;
 }
 
-/**
- * hop_repair_pkts() - get the upper bound of the window during loss recovery
- * @sk: a TCP socket, in recovery
- * @acked_pkts: number of packets that the current ACK reports as delivered
- *
- * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
- * two for each delivered packet. This is like PRR, which the stack does not apply to a congestion
- * control with a cong_control(). Packets that pacing has delayed may still leave. If a timer of
- * the stack detects a loss, it retransmits before cong_control() runs; call this function from
- * set_state() then, with @acked_pkts 0.
- *
- * Context: socket lock held.
- * Return: packets, at least 1.
- */
-static inline u32 hop_repair_pkts(struct sock *sk, u32 acked_pkts)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 may_pkts;
-
-	sock_owned_by_me(sk);
-	hop_stack_count_repair(sk, acked_pkts);
-	may_pkts = 2 * tp->prr_delivered + 1;
-	may_pkts -= min(may_pkts, tp->prr_out);
-	return max(tcp_packets_in_flight(tp) + may_pkts, 1U);
-}
-
 /* In recovery a packet may leave for every 4 that are delivered, even if the window is full. */
 #define HOP_REPAIR_DELIVERED_PKTS 4
 
 /**
  * hop_repair_least_pkts() - get the lower bound of the window during loss recovery
- * @tp: a TCP socket, in recovery; hop_repair_pkts() was called for this ACK
+ * @tp: a TCP socket, in recovery; hop_stack_count_repair() was called for this ACK
  *
  * The first retransmission must not wait for room in the window: the packets in flight may be lost
  * as well, and only the ACK of a retransmission can tell. Later, marks may reduce the window below

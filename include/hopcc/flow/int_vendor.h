@@ -251,13 +251,11 @@ void nint_vendor_unlock(struct int_flow *f);
  * nint_vendor_reader() - find the flow that uses the telemetry of a TCP segment
  * @skb: the packet, for this host
  * @th: its TCP header
- * @payload_bytes: length of the payload
  *
  * Context: RCU read lock.
  * Return: the flow, whose peer has asked and whose windows the segment is within; or NULL.
  */
-struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th,
-				    unsigned int payload_bytes);
+struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th);
 
 /**
  * nint_vendor_is_control() - is a TCP segment a probe or an answer?

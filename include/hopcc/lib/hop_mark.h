@@ -129,7 +129,7 @@ static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
 }
 
 /**
- * hop_mark_take() - hop_mark_waited_ns() and hop_mark_leave() with one check of the mark
+ * hop_mark_take() - hop_mark_waited_ns() and hop_mark_leave() in one call
  * @mark: the packet's mark; afterwards it is without @user
  * @now_ns: time of the same clock as hop_mark_arrive(), ns
  * @user: the user whose packet leaves
@@ -140,13 +140,10 @@ static inline u64 hop_mark_leave(u64 mark, enum hop_mark_user user, u64 secret)
  */
 static inline u64 hop_mark_take(u64 *mark, u64 now_ns, enum hop_mark_user user, u64 secret)
 {
-	const u64 time_ns = *mark >> (64 - HOP_MARK_TIME_BITS);
-	const u64 users = hop_mark_users(*mark, secret);
+	const u64 waited_ns = hop_mark_waited_ns(*mark, now_ns, user, secret);
 
-	if (unlikely(!(users & user)))
-		return HOP_MARK_UNKNOWN_NS;
-	*mark = likely(users == user) ? 0 : *mark & ~(u64)user;
-	return (now_ns - time_ns) & HOP_MARK_TIME_MASK;
+	*mark = hop_mark_leave(*mark, user, secret);
+	return waited_ns;
 }
 
 #endif /* HOPCC_LIB_HOP_MARK_H */

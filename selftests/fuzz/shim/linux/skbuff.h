@@ -89,6 +89,14 @@ struct sk_buff {
 	struct skb_shared_info shared;
 };
 
+static inline void __skb_reset_checksum_unnecessary(struct sk_buff *skb)
+{
+	if (skb->ip_summed == CHECKSUM_UNNECESSARY) {
+		skb->ip_summed = CHECKSUM_NONE;
+		skb->csum_level = 0;
+	}
+}
+
 static inline struct skb_shared_info *skb_shinfo(const struct sk_buff *skb)
 {
 	return (struct skb_shared_info *)&skb->shared;

@@ -220,7 +220,7 @@ struct nxcp_note {
 struct xfrm_state;
 const struct xfrm_state *nxcp_ipsec_state(const struct sk_buff *skb);
 bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb);
+bool nxcp_ipsec_is_inside(const struct sk_buff *skb);
 struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes);
 bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken);
 void nxcp_note_forget(const struct sk_buff *skb);

@@ -17,7 +17,6 @@
 
 #include "net_xcp.h"
 
-#ifdef CONFIG_XFRM
 /* Maximum number of packets between two hooks; with more, the oldest ones lose their headers. */
 #define XCP_TICKETS 4096
 
@@ -113,12 +112,12 @@ bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
 	return x && x->props.mode == XFRM_MODE_TRANSPORT;
 }
 
-/* Return: true for a mode other than transport or tunnel, for which headers are not tested */
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
+/* Return: true for any mode but tunnel: a header that the packet has now would be encrypted */
+bool nxcp_ipsec_is_inside(const struct sk_buff *skb)
 {
 	const struct xfrm_state *x = nxcp_ipsec_state(skb);
 
-	return x && x->props.mode != XFRM_MODE_TRANSPORT && x->props.mode != XFRM_MODE_TUNNEL;
+	return x && x->props.mode != XFRM_MODE_TUNNEL;
 }
 
 unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb)
@@ -138,19 +137,3 @@ struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
 
 	return note ? &note->header : NULL;
 }
-#else
-bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
-{
-	return false;
-}
-
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
-{
-	return false;
-}
-
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
-{
-	return NULL;
-}
-#endif

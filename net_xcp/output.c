@@ -15,11 +15,14 @@
 /* Name of the congestion control: its SYN must ask for XCP before it can open the flow. */
 #define XCP_CC_NAME "xcp"
 
-/* In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. */
+/*
+ * In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. Other
+ * modes, such as BEET, are not tested.
+ */
 static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff *skb)
 {
-	return nxcp_ipsec_is_unknown(skb) ||
-	       (nxcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
+	return nxcp_ipsec_is_inside(skb) &&
+	       !(nxcp_ipsec_is_transport(skb) && READ_ONCE(xn->ipsec));
 }
 
 /* Return: true if the connection goes on without headers, because of a filter */

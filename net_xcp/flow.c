@@ -166,7 +166,8 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow)
 
 	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
-	asked = nxcp_take_asked(&flow->vars);
+	asked = flow->vars.asked;
+	flow->vars.asked = false;
 	spin_unlock_bh(&flow->lock);
 	return asked;
 }

@@ -64,8 +64,6 @@ static void nxcp_insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
 		return;
 	*h = note.header;
 	h->protocol = place->next;
-	if (!note.tunnel)
-		nxcp_fill_requests(xn, h, skb->sk);
 	nxcp_sent_add(xn, skb, place->offset_bytes);
 	nxcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }

@@ -231,7 +231,6 @@ struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
 bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
 		    const struct nf_hook_state *state);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 
 /* sent.c */
 int nxcp_sent_start(struct nxcp_net *xn);

@@ -53,31 +53,6 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 	return flow;
 }
 
-/**
- * struct nxcp_data - amount of data in a packet
- * @bytes: payload of the packet, bytes
- * @segment_bytes: payload of each packet on the wire, bytes
- * @segs_pkts: number of packets on the wire
- */
-struct nxcp_data {
-	unsigned int bytes;
-	unsigned int segment_bytes;
-	unsigned int segs_pkts;
-};
-
-static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int bytes)
-{
-	struct nxcp_data data = {
-		.bytes = bytes,
-		.segment_bytes = bytes,
-		.segs_pkts = hop_input_segs_pkts(skb),
-	};
-
-	if (skb_is_gso(skb))
-		data.segment_bytes = min_t(unsigned int, bytes, skb_shinfo(skb)->gso_size);
-	return data;
-}
-
 /* At most so many ACKs answer questions by ACKs, of options and of copies. */
 #define XCP_TRIES	(2 * HOP_LATE_ASKS)
 
@@ -102,26 +77,29 @@ static void nxcp_note_path(const struct nxcp_arrival *a, struct hop_flow *flow)
 }
 
 static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a,
-			       const struct tcphdr *th,
-			       struct nxcp_data data)
+			       const struct sk_buff *skb, const struct tcphdr *th,
+			       unsigned int payload_bytes)
 {
-	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, a, th, data.bytes);
+	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, a, th, payload_bytes);
+	unsigned int segment_bytes = payload_bytes;
 	struct xcp_flow *xf;
 	bool small, needs_room;
 
 	if (!flow)
 		return;
-	if (!hop_input_is_in_window(&a->key, th, data.bytes)) {
+	if (!hop_input_is_in_window(&a->key, th, payload_bytes)) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SEQ);
 		return;
 	}
 	hop_flow_settle(flow);
 	if (hop_flow_event(flow, HOP_EVENT_RECEIVED) == HOP_STAGE_SUPPORTED)
 		nxcp_note_path(a, flow);
+	if (skb_is_gso(skb))
+		segment_bytes = min_t(unsigned int, payload_bytes, skb_shinfo(skb)->gso_size);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
-	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
-	small = data.bytes && nxcp_window_is_small(&xf->vars, &a->h);
+	nxcp_account(&xf->vars, &a->h, segment_bytes, hop_input_segs_pkts(skb));
+	small = payload_bytes && nxcp_window_is_small(&xf->vars, &a->h);
 	needs_room = nxcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
 	if (needs_room)
@@ -170,7 +148,7 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_a
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
-	nxcp_input_receive(xn, a, th, nxcp_data_of(skb, payload_bytes));
+	nxcp_input_receive(xn, a, skb, th, payload_bytes);
 }
 
 /*

@@ -109,10 +109,7 @@ struct sxcp_shared {
  * @is_of_queue: hop_port_is_of_queue() is true; changed under the tree lock
  * @warned_slow: the warning that the port sends less than its rate is already in the kernel log
  * @vars: state of the algorithm
- * @stats: arrival counters
- * @intervals: number of control intervals that have ended
- * @reduced_pkts: packets whose Delta_Throughput was lowered here
- * @unwritable_pkts: packets that should have been changed but could not be written
+ * @stats: counters of packets and intervals; a dump adds the state of the algorithm
  * @share: weights of the two queues, with share
  * @shares: packets are currently sent to two queues
  * @peeked: the queue whose packet was peeked; XCP_SIDES: none
@@ -148,10 +145,7 @@ struct sxcp_sched_data {
 	bool is_of_queue;
 	bool warned_slow;
 	struct sxcp_vars vars;
-	struct sxcp_stats stats;
-	u64 intervals;
-	u64 reduced_pkts;
-	u64 unwritable_pkts;
+	struct tc_xcp_xstats stats;
 	struct sxcp_share_vars share;
 	bool shares;
 	enum sxcp_side peeked;
@@ -176,65 +170,39 @@ struct sxcp_sched_data {
 };
 
 /*
- * Write a per-segment value to the header of a GSO packet and clear XCP_FLAG_SUM, because each
- * segment now gets the same feedback.
- */
-static void sxcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
-{
-	const __be16 flags = htons(XCP_FLAG_SUM);
-
-	/* Length and flags form one 16-bit word of the checksum. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->csum = csum_sub(skb->csum, (__force __wsum)flags);
-	h->flags &= ~XCP_FLAG_SUM;
-}
-
-/*
  * Write the feedback that replaces a packet's demand. TCP's checksum does not cover the header, but
- * CHECKSUM_COMPLETE, computed by the NIC over the frame, does.
+ * CHECKSUM_COMPLETE, computed by the NIC over the frame, does; the header's offset in it is even.
  */
 static void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
 			     const struct sxcp_pkt *pkt)
 {
-	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
 	struct xcp_hdr *h;
 
 	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES)) {
-		q->unwritable_pkts += pkt->pkts;
+		q->stats.unwritable_pkts += pkt->pkts;
 		return;
 	}
 	h = (struct xcp_hdr *)(skb->data + offset);
-	/* The offset is even, so bytes keep their position in the checksum. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
-				     (__force __wsum)delta);
-	h->delta = delta;
+	skb_postpull_rcsum(skb, h, sizeof(*h));
+	h->delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
+	/* Each segment of a GSO packet now gets the same feedback. */
 	if (pkt->sum)
-		sxcp_write_each(skb, h);
-	q->reduced_pkts += pkt->pkts;
-}
-
-/* Return: backlog of a qdisc, in bytes on the link */
-static u64 sxcp_all_bytes(const struct Qdisc *sch, const struct sxcp_params *p)
-{
-	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
+		h->flags &= ~XCP_FLAG_SUM;
+	skb_postpush_rcsum(skb, h, sizeof(*h));
+	q->stats.reduced_pkts += pkt->pkts;
 }
 
 /* Return: backlog of a qdisc, in bytes on the link, capped to 32 bits */
 static u32 sxcp_backlog_bytes(const struct Qdisc *sch, const struct sxcp_params *p)
 {
-	return min_t(u64, U32_MAX, sxcp_all_bytes(sch, p));
+	return min_t(u64, U32_MAX, sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes);
 }
 
-/* Return: the qdisc whose backlog is the queue of the algorithm */
-static const struct Qdisc *sxcp_queue(const struct sxcp_sched_data *q)
-{
-	return q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
-}
-
+/* Return: the queue of the algorithm, in bytes on the link */
 static u32 sxcp_queue_bytes(const struct sxcp_sched_data *q)
 {
-	return sxcp_backlog_bytes(sxcp_queue(q), &q->params);
+	return sxcp_backlog_bytes(q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch,
+				  &q->params);
 }
 
 /*
@@ -500,7 +468,7 @@ static u64 sxcp_end_interval(struct sxcp_sched_data *q)
 	u64 elapsed_ns = now_ns - q->ctl.start_ns;
 	const struct sxcp_others others = sxcp_others_in_interval(q, now_ns, elapsed_ns);
 
-	q->intervals++;
+	q->stats.intervals++;
 	sxcp_measure_port(q, now_ns);
 	if (q->shares)
 		q->params.capacity_bytes_ps = sxcp_weigh(q, elapsed_ns);
@@ -772,17 +740,14 @@ static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *
 		sxcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
-/*
- * Update the estimates for a packet that departs from @queue, the queue of the algorithm, or from
- * the one beside it.
- */
+/* Update the estimates for a packet that departs. */
 static inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk_buff *skb,
-				      enum sxcp_side side, const struct Qdisc *queue)
+				      enum sxcp_side side)
 {
 	q->moves++;
 	if (q->rests && q->runs)
 		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
-	sxcp_see_queue(&q->vars, sxcp_all_bytes(queue, &q->params));
+	sxcp_see_queue(&q->vars, sxcp_queue_bytes(q));
 	if (!q->sch->q.qlen)
 		hop_drain_stop(&q->drain_run);
 }
@@ -809,7 +774,7 @@ static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 		sxcp_get_none(q);
 		return NULL;
 	}
-	sxcp_see_departure(q, skb, side, sxcp_queue(q));
+	sxcp_see_departure(q, skb, side);
 	offset = sxcp_look(skb, &q->params, &pkt);
 	sxcp_depart_shared(q, skb, &pkt, side, alone);
 	sxcp_answer(q, skb, offset, &pkt);
@@ -846,7 +811,7 @@ static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
 		sxcp_get_none(q);
 		return NULL;
 	}
-	sxcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
+	sxcp_see_departure(q, skb, XCP_SIDE_XCP);
 	if (!hop_pkt_lacks(skb, q->params.protocol))
 		sxcp_answer_header(q, skb);
 	return skb;
@@ -1227,21 +1192,6 @@ static void sxcp_copy_vars(struct tc_xcp_xstats *st, const struct sxcp_vars *v)
 	st->bounded_pkts = v->bounded_pkts;
 }
 
-static void sxcp_copy_stats(struct tc_xcp_xstats *st, const struct sxcp_stats *s)
-{
-	int fault;
-
-	st->other_pkts = s->other_pkts;
-	st->standard_pkts = s->standard_pkts;
-	st->minimal_pkts = s->minimal_pkts;
-	st->micro_pkts = s->micro_pkts;
-	st->unknown_pkts = s->unknown_pkts;
-	st->e2e_limited_pkts = s->e2e_limited_pkts;
-	st->flagged_pkts = s->flagged_pkts;
-	for (fault = XCP_OK + 1; fault < XCP_FAULTS; fault++)
-		st->malformed_pkts[fault - 1] = s->malformed_pkts[fault];
-}
-
 static void sxcp_copy_share(struct tc_xcp_xstats *st, const struct sxcp_sched_data *q)
 {
 	const struct sxcp_share_vars *v = &q->share;
@@ -1261,18 +1211,15 @@ static void sxcp_copy_share(struct tc_xcp_xstats *st, const struct sxcp_sched_da
 static int sxcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct sxcp_sched_data *q = qdisc_priv(sch);
-	struct tc_xcp_xstats st = {};
+	struct tc_xcp_xstats st;
 
 	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
+	st = q->stats;
 	st.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	st.measured_bytes_ps = q->drain.rate_bytes_ps;
-	st.intervals = q->intervals;
-	st.reduced_pkts = q->reduced_pkts;
-	st.unwritable_pkts = q->unwritable_pkts;
 	st.qdiscs = hop_port_qdiscs(&q->arrived);
 	sxcp_copy_vars(&st, &q->vars);
-	sxcp_copy_stats(&st, &q->stats);
 	if (hop_child_at(sch, XCP_SIDE_OTHER))
 		sxcp_copy_share(&st, q);
 	sch_tree_unlock(sch);

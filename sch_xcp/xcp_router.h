@@ -59,6 +59,7 @@
 #include <linux/overflow.h>
 #include <linux/types.h>
 #include <hopcc/wire/xcp.h>
+#include <uapi/linux/pkt_sched_xcp.h>
 
 /* Rates and feedback: bytes/s << 16. */
 #define XCP_RATE_SHIFT 16
@@ -213,28 +214,6 @@ struct sxcp_pkt {
 	u32 throughput_bytes_pms;
 	s32 delta_bytes_ps;
 	bool sum;
-};
-
-/**
- * struct sxcp_stats - counters of packets on the wire that arrived; protected by the qdisc lock
- * @other_pkts: packets without a congestion header
- * @standard_pkts: headers with the RTT in ms
- * @minimal_pkts: headers with only Reverse_Feedback
- * @micro_pkts: headers with the RTT in us
- * @unknown_pkts: headers of the Standard or Micro format without RTT or Throughput
- * @e2e_limited_pkts: headers whose flags report that XCP does not limit the sender
- * @flagged_pkts: headers with undefined flags
- * @malformed_pkts: malformed headers by cause; [XCP_OK] stays 0
- */
-struct sxcp_stats {
-	u64 other_pkts;
-	u64 standard_pkts;
-	u64 minimal_pkts;
-	u64 micro_pkts;
-	u64 unknown_pkts;
-	u64 e2e_limited_pkts;
-	u64 flagged_pkts;
-	u64 malformed_pkts[XCP_FAULTS];
 };
 
 /**
@@ -699,17 +678,17 @@ static inline void sxcp_read(struct sxcp_pkt *pkt, const struct xcp_hdr *h, u8 o
 
 /**
  * sxcp_count() - count an arrival
- * @s: counters
+ * @s: the statistics; protected by the qdisc lock
  * @pkt: the packet
  */
-static inline void sxcp_count(struct sxcp_stats *s, const struct sxcp_pkt *pkt)
+static inline void sxcp_count(struct tc_xcp_xstats *s, const struct sxcp_pkt *pkt)
 {
 	if (pkt->class == XCP_CLASS_OTHER) {
 		s->other_pkts += pkt->pkts;
 		return;
 	}
 	if (pkt->class == XCP_CLASS_MALFORMED) {
-		s->malformed_pkts[pkt->fault] += pkt->pkts;
+		s->malformed_pkts[pkt->fault - 1] += pkt->pkts;
 		return;
 	}
 	if (pkt->format == XCP_FORMAT_STANDARD)

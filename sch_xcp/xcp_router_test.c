@@ -748,7 +748,7 @@ static const struct {
 
 static void header_test(struct kunit *test)
 {
-	struct sxcp_stats s = {};
+	struct tc_xcp_xstats s = {};
 	struct sxcp_pkt pkt;
 	size_t i;
 
@@ -785,8 +785,8 @@ static void header_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.unknown_pkts, 2ULL);
 	KUNIT_EXPECT_EQ(test, s.e2e_limited_pkts, 1ULL);
 	KUNIT_EXPECT_EQ(test, s.flagged_pkts, 1ULL);
-	KUNIT_EXPECT_EQ(test, s.malformed_pkts[XCP_BAD_TRUNCATED], 3ULL);
-	KUNIT_EXPECT_EQ(test, s.malformed_pkts[XCP_BAD_FORMAT], 2ULL);
+	KUNIT_EXPECT_EQ(test, s.malformed_pkts[TC_XCP_MALFORMED_TRUNCATED], 3ULL);
+	KUNIT_EXPECT_EQ(test, s.malformed_pkts[TC_XCP_MALFORMED_FORMAT], 2ULL);
 }
 
 /* b = a^2 sqrt(2): 0.226 in the draft */

@@ -473,7 +473,7 @@ static u64 sxcp_end_interval(struct sxcp_sched_data *q)
 	if (q->shares)
 		q->params.capacity_bytes_ps = sxcp_weigh(q, elapsed_ns);
 	sxcp_keep_sums(q);
-	sxcp_close_interval_beside(&q->vars, &q->params, &others, elapsed_ns);
+	sxcp_close_interval(&q->vars, &q->params, &others, elapsed_ns);
 	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
 	if (idle) {
 		sxcp_sleep(q);

@@ -245,10 +245,8 @@ static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
 			sxcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_OTHER), &q->params),
 		},
 	};
-	const u64 capacity_bytes_ps = sxcp_share_close(&q->share, &interval);
 
-	trace_xcp_share(q->sch, &q->share, capacity_bytes_ps);
-	return capacity_bytes_ps;
+	return sxcp_share_close(&q->share, &interval);
 }
 
 /* Keep the sums of the interval, which are about to be cleared. */

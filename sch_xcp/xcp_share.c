@@ -288,9 +288,9 @@ u64 sxcp_share_close(struct sxcp_share_vars *v, const struct sxcp_share_interval
 	}
 	if (i->sum_time)
 		sxcp_share_estimate_xcp(v, i);
-	v->contended = i->sum_time && v->intervals && sxcp_share_wants(v, i, XCP_SIDE_XCP) &&
-		       sxcp_share_wants(v, i, XCP_SIDE_OTHER);
-	if (v->contended)
+	/* Both sides are limited by this port. */
+	if (i->sum_time && v->intervals && sxcp_share_wants(v, i, XCP_SIDE_XCP) &&
+	    sxcp_share_wants(v, i, XCP_SIDE_OTHER))
 		sxcp_share_move(v);
 	capacity_bytes_ps = sxcp_share_capacity(v, i);
 	sxcp_share_clear(v);

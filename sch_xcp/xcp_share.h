@@ -95,7 +95,6 @@ enum sxcp_side {
  * @window_q16: mean window of another flow, packets
  * @window_bytes: mean window of a flow, XCP and other
  * @flow_q16: mean throughput of a flow, bytes/s, XCP and other
- * @contended: in the last interval, both sides were limited by this port
  */
 struct sxcp_share_vars {
 	u64 arrived_bytes;
@@ -122,7 +121,6 @@ struct sxcp_share_vars {
 	u64 window_q16;
 	u64 window_bytes[XCP_SIDES];
 	s64 flow_q16[XCP_SIDES];
-	bool contended;
 };
 
 /**

@@ -31,6 +31,7 @@ struct reference {
 	double event_s, event_bytes, flows, intervals;
 	double p, window, other_window, other_flow, xcp_flow;
 	double weight, capacity;
+	bool contended;
 };
 
 /* The measurements of an interval. */
@@ -108,7 +109,8 @@ static void reference_close(struct reference *r, const struct seen *s)
 
 	reference_other(r, s);
 	r->xcp_flow = s->asking / s->sum_time;
-	if (wants(s, 0, 1 - w) && wants(s, 1, w))
+	r->contended = wants(s, 0, 1 - w) && wants(s, 1, w);
+	if (r->contended)
 		w += KAPPA * (r->xcp_flow - r->other_flow) / (r->xcp_flow + r->other_flow);
 	r->weight = fmin(fmax(w, 1.0 / 64), 63.0 / 64);
 	left_over = r->weight * s->port - (s->left[1] + s->queue[1]) / s->elapsed;
@@ -235,7 +237,7 @@ static u64 run_port(u64 intervals)
 			return n;
 		reference_close(&r, &s);
 		capacity = sxcp_share_close(&v, &i);
-		worst.moved += v.contended;
+		worst.moved += r.contended;
 		/* The length of a mean is a number of intervals: rounding may differ by one. */
 		if (v.intervals != r.intervals)
 			return n;

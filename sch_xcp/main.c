@@ -173,16 +173,16 @@ struct sxcp_sched_data {
  * Write the feedback that replaces a packet's demand. TCP's checksum does not cover the header, but
  * CHECKSUM_COMPLETE, computed by the NIC over the frame, does; the header's offset in it is even.
  */
-static void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
+static void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb,
 			     const struct sxcp_pkt *pkt)
 {
 	struct xcp_hdr *h;
 
-	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES)) {
+	if (!hop_pkt_writable(skb, pkt->offset_bytes + XCP_HDR_BYTES)) {
 		q->stats.unwritable_pkts += pkt->pkts;
 		return;
 	}
-	h = (struct xcp_hdr *)(skb->data + offset);
+	h = (struct xcp_hdr *)(skb->data + pkt->offset_bytes);
 	skb_postpull_rcsum(skb, h, sizeof(*h));
 	h->delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
 	/* Each segment of a GSO packet now gets the same feedback. */
@@ -235,6 +235,7 @@ static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
 	const struct sxcp_share_interval interval = {
 		.capacity_bytes_ps = sxcp_capacity_bytes_ps(q),
 		.elapsed_ns = max_t(u64, elapsed_ns, 1),
+		.asking_bytes = q->vars.asking_bytes,
 		.sum_time = q->vars.sum_time,
 		.avg_rtt_ns = sxcp_avg_rtt_ns(&q->vars),
 		.lost_bytes = sxcp_other_lost_bytes(q),
@@ -538,8 +539,9 @@ static void sxcp_check_rtt(struct sxcp_sched_data *q)
 		hrtimer_start(&q->ctl.timer, ns_to_ktime(now_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-static void sxcp_take_in(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
+static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
 {
+	sxcp_count(&q->stats, pkt);
 	if (sxcp_arrive(&q->vars, &q->params, pkt))
 		sxcp_check_rtt(q);
 }
@@ -550,17 +552,18 @@ static bool sxcp_is_marked(const struct sk_buff *skb)
 }
 
 /* With share, the XCP algorithm sees only XCP packets. */
-static enum sxcp_side sxcp_arrive_shared(struct sxcp_sched_data *q, const struct sk_buff *skb,
-					 const struct sxcp_pkt *pkt)
+static enum sxcp_side sxcp_receive_shared(struct sxcp_sched_data *q, const struct sk_buff *skb)
 {
-	const enum sxcp_side side = sxcp_share_side(pkt);
+	const struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
+	const enum sxcp_side side = sxcp_share_side(&pkt);
+	const u32 bytes = qdisc_pkt_len(skb);
 
 	if (side == XCP_SIDE_XCP) {
-		sxcp_take_in(q, pkt);
-		sxcp_share_arrive(&q->share, side, pkt, 0, false);
+		sxcp_receive(q, &pkt);
 	} else {
-		q->other_arrived_bytes += qdisc_pkt_len(skb);
-		sxcp_share_arrive(&q->share, side, pkt, qdisc_pkt_len(skb), sxcp_is_marked(skb));
+		sxcp_count(&q->stats, &pkt);
+		q->other_arrived_bytes += bytes;
+		sxcp_share_arrive(&q->share, pkt.pkts, bytes, sxcp_is_marked(skb));
 	}
 	return side;
 }
@@ -586,14 +589,10 @@ static int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
 			       struct sk_buff **to_free)
 {
 	const u32 before_bytes = q->sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
-	enum sxcp_side side;
-	struct sxcp_pkt pkt;
+	const enum sxcp_side side = sxcp_receive_shared(q, skb);
 	s32 grown_bytes;
 	int ret;
 
-	sxcp_look(skb, &q->params, &pkt);
-	sxcp_count(&q->stats, &pkt);
-	side = sxcp_arrive_shared(q, skb, &pkt);
 	ret = hop_child_enqueue_at(skb, q->sch, side, to_free);
 	grown_bytes = q->sch->qstats.backlog - before_bytes -
 		      (ret == NET_XMIT_SUCCESS ? bytes : 0);
@@ -603,27 +602,12 @@ static int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
 	return ret;
 }
 
-static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
-{
-	sxcp_count(&q->stats, pkt);
-	if (sxcp_arrive(&q->vars, &q->params, pkt))
-		sxcp_check_rtt(q);
-}
-
 /* A packet arrives that may have a congestion header. */
 static void sxcp_receive_header(struct sxcp_sched_data *q, const struct sk_buff *skb)
 {
-	struct sxcp_pkt pkt;
+	const struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
 
-	if (hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)) &&
-	    sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)) {
-		sxcp_receive(q, &pkt);
-	} else {
-		struct sxcp_pkt any;
-
-		sxcp_look(skb, &q->params, &any);
-		sxcp_receive(q, &any);
-	}
+	sxcp_receive(q, &pkt);
 }
 
 /* A packet without one is counted; it has no part in the feedback. */
@@ -721,7 +705,7 @@ static struct sk_buff *sxcp_take(struct sxcp_sched_data *q, enum sxcp_side *side
 }
 
 static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *skb,
-			       const struct sxcp_pkt *pkt, enum sxcp_side side, bool alone)
+			       enum sxcp_side side, bool alone)
 {
 	if (q->older_pkts && side == q->older) {
 		q->older_pkts--;
@@ -730,7 +714,7 @@ static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *
 	}
 	/* Packets that were dropped or purged do not count any more. */
 	q->older_pkts = min(q->older_pkts, hop_child_at(q->sch, q->older)->q.qlen);
-	sxcp_share_leave(&q->share, side, pkt->bytes, alone);
+	sxcp_share_leave(&q->share, side, hop_pkt_wire(skb, q->params.overhead_bytes).bytes, alone);
 	if (side == XCP_SIDE_XCP)
 		return;
 	q->other_left_bytes += qdisc_pkt_len(skb);
@@ -750,21 +734,20 @@ static inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk
 		hop_drain_stop(&q->drain_run);
 }
 
-/* Lower the demand of a packet that departs. @offset: its congestion header, from sxcp_look() */
-static void sxcp_answer(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
-			struct sxcp_pkt *pkt)
+/* A packet departs that may have a congestion header. */
+static void sxcp_answer(struct sxcp_sched_data *q, struct sk_buff *skb)
 {
-	if (sxcp_depart(&q->vars, &q->params, pkt))
-		sxcp_write_delta(q, skb, offset, pkt);
+	struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
+
+	if (sxcp_depart(&q->vars, &q->params, &pkt))
+		sxcp_write_delta(q, skb, &pkt);
 }
 
 /* Dequeue from one of two children. */
 static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 {
-	struct sxcp_pkt pkt;
 	struct sk_buff *skb;
 	enum sxcp_side side;
-	int offset;
 	bool alone;
 
 	skb = sxcp_take(q, &side, &alone);
@@ -773,27 +756,9 @@ static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 		return NULL;
 	}
 	sxcp_see_departure(q, skb, side);
-	offset = sxcp_look(skb, &q->params, &pkt);
-	sxcp_depart_shared(q, skb, &pkt, side, alone);
-	sxcp_answer(q, skb, offset, &pkt);
+	sxcp_depart_shared(q, skb, side, alone);
+	sxcp_answer(q, skb);
 	return skb;
-}
-
-/* A packet departs that may have a congestion header. */
-static void sxcp_answer_header(struct sxcp_sched_data *q, struct sk_buff *skb)
-{
-	struct sxcp_pkt pkt, any;
-	int offset;
-
-	if (hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)) &&
-	    sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)) {
-		offset = skb_network_offset(skb) + sizeof(struct iphdr);
-		if (sxcp_depart(&q->vars, &q->params, &pkt))
-			sxcp_write_delta(q, skb, offset, &pkt);
-	} else {
-		offset = sxcp_look(skb, &q->params, &any);
-		sxcp_answer(q, skb, offset, &any);
-	}
 }
 
 static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
@@ -811,7 +776,7 @@ static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
 	}
 	sxcp_see_departure(q, skb, XCP_SIDE_XCP);
 	if (!hop_pkt_lacks(skb, q->params.protocol))
-		sxcp_answer_header(q, skb);
+		sxcp_answer(q, skb);
 	return skb;
 }
 

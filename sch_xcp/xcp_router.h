@@ -190,12 +190,13 @@ enum sxcp_class {
 
 /**
  * struct sxcp_pkt - a packet or GSO packet as the algorithm sees it
- * @class: class of the packet. Members below @bytes are valid only for XCP_CLASS_ASKING
+ * @class: class of the packet. Members below @offset_bytes are valid only for XCP_CLASS_ASKING
  * @fault: the fault, if @class is XCP_CLASS_MALFORMED
  * @format: format of a valid header
  * @flags: flags of a valid header
  * @pkts: number of packets on the wire, each with this header
  * @bytes: size of all of them on the link, below 2^31
+ * @offset_bytes: offset of the header from the start of the frame; 0: none
  * @rtt_us: RTT, not 0
  * @throughput_bytes_pms: Throughput, bytes/ms, not 0
  * @delta_bytes_ps: Delta_Throughput of each packet, bytes/s; lowered by the algorithm
@@ -208,6 +209,7 @@ struct sxcp_pkt {
 	u8 flags;
 	u32 pkts;
 	u32 bytes;
+	int offset_bytes;
 	u32 rtt_us;
 	u32 throughput_bytes_pms;
 	s32 delta_bytes_ps;

@@ -158,11 +158,11 @@ static void set_interval(const struct port *p, struct seen *s, struct sxcp_share
 
 	v->arrived_bytes = s->arrived;
 	v->sized_bytes2 = s->arrived * p->size;
-	v->asking_bytes = s->asking;
 	v->left_bytes[0] = s->left[0];
 	v->left_bytes[1] = s->left[1];
 	*i = (struct sxcp_share_interval){
 		.capacity_bytes_ps = capacity, .elapsed_ns = elapsed_ns,
+		.asking_bytes = s->asking,
 		.sum_time = s->sum_time * 1e9 * (1 << XCP_TIME_SHIFT),
 		.avg_rtt_ns = floor(p->rtt * 1e9), .lost_bytes = s->lost,
 		.overhead_bytes = s->overhead, .cubic = s->cubic,

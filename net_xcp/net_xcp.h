@@ -18,7 +18,7 @@
  * The counters of a network namespace, and their names
  *
  * XCP_COUNT_IN: headers removed from received packets
- * XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
+ * XCP_COUNT_IN_LATE: packets that arrived in fragments and were received again whole
  * XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
  * XCP_COUNT_IN_BAD_SUM: options and copies with a wrong TCP checksum, and segments of connections
  *	that have not negotiated

@@ -206,13 +206,11 @@ void nxcp_input_exit(void);
 /**
  * struct nxcp_note - a congestion header stored at skb->head
  * @mark: identifies the skb that the note belongs to
- * @ticket: serial number, valid once
  * @header: the congestion header
  * @tunnel: the header is a copy of the inner packet's header
  */
 struct nxcp_note {
 	u64 mark;
-	s64 ticket;
 	struct xcp_hdr header;
 	bool tunnel;
 };

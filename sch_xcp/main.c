@@ -86,16 +86,6 @@ struct sxcp_timer {
 };
 
 /**
- * struct sxcp_shared - a port that several transmit queues share
- * @port: byte counts of the queues; must be first
- * @left_time: sum of packet times of removed queues, 2^-12 ns; protected by the port's lock
- */
-struct sxcp_shared {
-	struct hop_port port;
-	u64 left_time;
-};
-
-/**
  * struct sxcp_sched_data - one port, or one transmit queue of a port
  * @child: the child qdiscs; must be first
  * @sch: the qdisc whose private data this is
@@ -264,11 +254,6 @@ static void sxcp_report_others(struct sxcp_sched_data *q)
 	atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
 }
 
-static struct sxcp_shared *sxcp_shared(struct hop_port *port)
-{
-	return container_of(port, struct sxcp_shared, port);
-}
-
 /* Read the current counts of the port's other queues. Return: true if one of them is in use */
 static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
 {
@@ -279,7 +264,7 @@ static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
 
 	spin_lock_bh(&port->lock);
 	o->input_bytes = hop_port_sum(port) - atomic64_read(&q->arrived.sent_bytes);
-	o->sum_time = sxcp_shared(port)->left_time;
+	o->sum_time = 0;
 	o->queue_bytes = 0;
 	list_for_each_entry(other, &port->queues, arrived.list) {
 		if (other == q)
@@ -901,19 +886,12 @@ static void sxcp_switch_share(struct sxcp_sched_data *q, bool shares)
  */
 static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 {
-	struct hop_port *old = q->arrived.port;
-
 	ASSERT_RTNL();
-	if (port == old)
+	if (port == q->arrived.port)
 		return;
-	if (old) {
-		spin_lock_bh(&old->lock);
-		sxcp_shared(old)->left_time += atomic64_read(&q->arrived_time);
-		atomic64_set(&q->arrived_time, 0);
-		spin_unlock_bh(&old->lock);
-	}
 	hop_port_use(&q->arrived, NULL);
 	atomic64_set(&q->arrived.sent_bytes, 0);
+	atomic64_set(&q->arrived_time, 0);
 	q->reported_bytes = -q->vars.input_bytes;
 	q->reported_time = -q->vars.sum_time;
 	hop_port_use(&q->arrived, port);
@@ -1011,7 +989,7 @@ static int sxcp_find_port(const struct Qdisc *sch, const struct sxcp_config *con
 			       "with share, each transmit queue is a port by itself: say rate, its part of the device's");
 		return 0;
 	}
-	*port = hop_port_get(sch, 0, sizeof(struct sxcp_shared));
+	*port = hop_port_get(sch, 0, sizeof(**port));
 	return *port ? 0 : -ENOMEM;
 }
 

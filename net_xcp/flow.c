@@ -37,7 +37,7 @@ static bool nxcp_take_part(struct xcp_flow *xf, struct sock *sk)
 		u32 headers;
 
 		WRITE_ONCE(xf->sk, sk);
-		xcp_flow_offer(xf, 0, 0, 0, 0);
+		xcp_flow_offer(xf, &(struct xcp_offer){});
 		/* Discard feedback from before: it does not belong to this congestion control. */
 		nxcp_take(&xf->vars, &headers);
 	}
@@ -165,7 +165,8 @@ bool nxcp_flow_was_asked(struct xcp_flow *flow)
 
 	sock_owned_by_me(flow->sk);
 	spin_lock_bh(&flow->lock);
-	asked = nxcp_take_asked(&flow->vars);
+	asked = flow->vars.asked;
+	flow->vars.asked = false;
 	spin_unlock_bh(&flow->lock);
 	return asked;
 }

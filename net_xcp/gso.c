@@ -21,25 +21,22 @@ static struct xcp_hdr *nxcp_header_of(const struct sk_buff *seg)
 	return (struct xcp_hdr *)(skb_transport_header(seg) - sizeof(struct xcp_hdr));
 }
 
-static void nxcp_share_out(struct sk_buff *segs)
+static void nxcp_divide(struct sk_buff *segs)
 {
-	struct nxcp_rest rest;
+	s32 left_bytes_ps = xcp_delta(nxcp_header_of(segs));
 	struct sk_buff *seg;
-	u32 segs_pkts = 0;
+	u32 left_pkts = 0;
 
 	for (seg = segs; seg; seg = seg->next)
-		segs_pkts++;
-	rest = nxcp_split(nxcp_header_of(segs), segs_pkts);
-	for (seg = segs; seg; seg = seg->next)
-		nxcp_write_segment(nxcp_header_of(seg), &rest);
-}
+		left_pkts++;
+	for (seg = segs; seg; seg = seg->next) {
+		struct xcp_hdr *h = nxcp_header_of(seg);
 
-static void nxcp_answer_once(struct sk_buff *segs)
-{
-	struct sk_buff *seg;
-
-	for (seg = segs->next; seg; seg = seg->next)
-		nxcp_header_of(seg)->reverse = 0;
+		if (seg != segs)
+			h->reverse = 0;
+		if (h->flags & XCP_FLAG_SUM)
+			nxcp_write_share(h, &left_bytes_ps, left_pkts--);
+	}
 }
 
 /*
@@ -56,11 +53,8 @@ static struct sk_buff *nxcp_gso_segment(struct sk_buff *skb, const struct net_of
 	if (xcp_check(h, nxcp_protocol) || h->protocol != IPPROTO_TCP)
 		return ERR_PTR(-EINVAL);
 	segs = hop_shim_segment(skb, sizeof(*h), tcp);
-	if (IS_ERR_OR_NULL(segs))
-		return segs;
-	nxcp_answer_once(segs);
-	if (nxcp_header_of(segs)->flags & XCP_FLAG_SUM)
-		nxcp_share_out(segs);
+	if (!IS_ERR_OR_NULL(segs))
+		nxcp_divide(segs);
 	return segs;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Received packets. The hook is in PRE_ROUTING before defragmentation and conntrack, so that
  * everything after it sees plain TCP. A packet that arrived in fragments reaches the handler of our
- * protocol number instead, and is received again without its header.
+ * protocol number instead, and is received again whole.
  *
  * While net.hopcc.xcp is on, the header in front of a TCP segment for this host is removed, and TCP
  * answers the segment as if it had arrived without one: a connection that exists is never refused.
@@ -53,31 +53,6 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 	return flow;
 }
 
-/**
- * struct nxcp_data - amount of data in a packet
- * @bytes: payload of the packet, bytes
- * @segment_bytes: payload of each packet on the wire, bytes
- * @segs_pkts: number of packets on the wire
- */
-struct nxcp_data {
-	unsigned int bytes;
-	unsigned int segment_bytes;
-	unsigned int segs_pkts;
-};
-
-static struct nxcp_data nxcp_data_of(const struct sk_buff *skb, unsigned int bytes)
-{
-	struct nxcp_data data = {
-		.bytes = bytes,
-		.segment_bytes = bytes,
-		.segs_pkts = hop_input_segs_pkts(skb),
-	};
-
-	if (skb_is_gso(skb))
-		data.segment_bytes = min_t(unsigned int, bytes, skb_shinfo(skb)->gso_size);
-	return data;
-}
-
 /* At most so many ACKs answer questions by ACKs, of options and of copies. */
 #define XCP_TRIES	(2 * HOP_LATE_ASKS)
 
@@ -102,10 +77,11 @@ static void nxcp_note_path(const struct nxcp_arrival *a, struct hop_flow *flow)
 }
 
 static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a,
-			       const struct tcphdr *th,
-			       struct nxcp_data data)
+			       const struct sk_buff *skb, const struct tcphdr *th,
+			       unsigned int payload_bytes)
 {
 	struct hop_flow *flow = a->flow ?: nxcp_open_again(xn, a, th);
+	unsigned int segment_bytes = payload_bytes;
 	struct xcp_flow *xf;
 	bool small, needs_room;
 
@@ -118,10 +94,12 @@ static void nxcp_input_receive(struct nxcp_net *xn, const struct nxcp_arrival *a
 	hop_flow_settle(flow);
 	if (hop_flow_event(flow, HOP_EVENT_RECEIVED) == HOP_STAGE_SUPPORTED)
 		nxcp_note_path(a, flow);
+	if (skb_is_gso(skb))
+		segment_bytes = min_t(unsigned int, payload_bytes, skb_shinfo(skb)->gso_size);
 	xf = hop_flow_state(flow);
 	spin_lock_bh(&xf->lock);
-	nxcp_account(&xf->vars, &a->h, data.segment_bytes, data.segs_pkts);
-	small = data.bytes && nxcp_window_is_small(&xf->vars, &a->h);
+	nxcp_account(&xf->vars, &a->h, segment_bytes, hop_input_segs_pkts(skb));
+	small = payload_bytes && nxcp_window_is_small(&xf->vars, &a->h);
 	needs_room = nxcp_wants_room(&xf->vars);
 	spin_unlock_bh(&xf->lock);
 	if (needs_room)
@@ -170,7 +148,7 @@ static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_a
 		return;
 	}
 	trace_xcp_header_in(&a->key, &a->h);
-	nxcp_input_receive(xn, a, th, nxcp_data_of(skb, payload_bytes));
+	nxcp_input_receive(xn, a, skb, th, payload_bytes);
 }
 
 /*
@@ -257,7 +235,7 @@ static bool nxcp_is_strange(const struct nxcp_arrival *a)
 
 /*
  * Remove the header at @place, unless @why, the result of nxcp_input_check(), says that it must
- * stay. Three kinds of segments with a header are dropped, see nxcp_is_dropped(): a SYN and a
+ * stay. Three kinds of segments with a header are dropped, as XCP_COUNT_IN_NO_FLOW: a SYN and a
  * reset, since TCP sends them without a header; and one that belongs to no connection.
  *
  * Return: XCP_COUNTS if it is removed, or the reason why it stays, which is counted.
@@ -280,15 +258,6 @@ static enum nxcp_count nxcp_input_strip(struct nxcp_net *xn, struct sk_buff *skb
 	if (why != XCP_COUNTS)
 		nxcp_count(xn, why);
 	return why;
-}
-
-/*
- * @why: the result of nxcp_input_strip(). Return: true if the packet must be dropped: the stack
- * would report to the peer that this host does not support the header.
- */
-static bool nxcp_is_dropped(enum nxcp_count why)
-{
-	return why == XCP_COUNT_NO_MEMORY || why == XCP_COUNT_IN_NO_FLOW;
 }
 
 /* The header is removed; @offset_bytes: from skb->data to the header that followed it */
@@ -369,8 +338,11 @@ static unsigned int nxcp_input_header(struct nxcp_net *xn, struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	why = nxcp_input_strip(xn, skb, place, &a, why);
+	/* The stack would report that this host does not know the header. */
+	if (why == XCP_COUNT_NO_MEMORY || why == XCP_COUNT_IN_NO_FLOW)
+		return NF_DROP;
 	if (why != XCP_COUNTS)
-		return nxcp_is_dropped(why) ? NF_DROP : NF_ACCEPT;
+		return NF_ACCEPT;
 	nxcp_input_take(xn, skb, place->offset_bytes, &a);
 	return a.copy ? NF_DROP : nxcp_input_show(xn, skb, a.h.protocol);
 }
@@ -406,57 +378,31 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 
 /*
  * Handle our protocol number. The hook has seen all packets except those that arrived in fragments,
- * and left this one in place. skb->data is at our header; @name_bytes is the offset of the byte in
- * the IP headers that holds our protocol number.
+ * and left this one in place. A packet that was reassembled is received again, whole, so that the
+ * hook sees it. skb->data is at our header.
  *
  * Return: false if the packet is unchanged and no protocol accepts it.
  */
-static bool nxcp_receive_late(struct sk_buff *skb, unsigned int name_bytes)
+static bool nxcp_receive_late(struct sk_buff *skb)
 {
-	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
-	struct hop_shim_place place = {
-		.offset_bytes = -skb_network_offset(skb),
-		.name_bytes = name_bytes,
-		.next = nxcp_protocol,
-	};
-	struct nxcp_arrival a;
-	enum nxcp_count why;
+	const struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 
 	if (!READ_ONCE(xn->on)) {
 		nxcp_count(xn, XCP_COUNT_IN_OFF);
 		return false;
 	}
+	/* IP clears this when it receives a packet, so a packet is received again once. */
 	if (!hop_input_was_fragmented(skb))
 		return false;
-	__skb_push(skb, place.offset_bytes);
-	why = nxcp_input_strip(xn, skb, &place, &a,
-			       nxcp_input_check(xn, skb, place.offset_bytes, &a));
-	if (why == XCP_COUNTS) {
-		nxcp_count(xn, XCP_COUNT_IN_LATE);
-		nxcp_input_take(xn, skb, place.offset_bytes, &a);
-		if (a.copy) {
-			kfree_skb(skb);
-			return true;
-		}
-		/* After NFQUEUE this runs in the context of the user's program. */
-		local_bh_disable();
-		nxcp_ipsec_expect(skb);
-		hop_input_again(skb);
-		nxcp_ipsec_expect(NULL);
-		local_bh_enable();
-		return true;
-	}
-	if (nxcp_is_dropped(why)) {
-		kfree_skb(skb);
-		return true;
-	}
-	__skb_pull(skb, place.offset_bytes);
-	return false;
+	nxcp_count(xn, XCP_COUNT_IN_LATE);
+	__skb_push(skb, -skb_network_offset(skb));
+	hop_input_again(skb);
+	return true;
 }
 
 static int nxcp_late_v4(struct sk_buff *skb)
 {
-	if (!nxcp_receive_late(skb, offsetof(struct iphdr, protocol)))
+	if (!nxcp_receive_late(skb))
 		hop_input_refuse_v4(skb);
 	return 0;
 }
@@ -473,7 +419,7 @@ static const struct net_protocol nxcp_protocol_v4 = {
 /* Return: less than 0, as the packet is consumed and must not be counted as delivered. */
 static int nxcp_late_v6(struct sk_buff *skb)
 {
-	if (!nxcp_receive_late(skb, IP6CB(skb)->nhoff))
+	if (!nxcp_receive_late(skb))
 		hop_input_refuse_v6(skb);
 	return -1;
 }

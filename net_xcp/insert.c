@@ -45,25 +45,3 @@ struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *pl
 		nxcp_count(nxcp_net(dev_net(skb->dev)), why);
 	return h;
 }
-
-/*
- * A noted header is sent now: fill in the feedback that is pending at this time. @sk: socket of the
- * packet
- */
-void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	struct xcp_flow *xf;
-
-	if (!hop_output_is_tcp(sk) || nxcp_net(sock_net(sk)) != xn)
-		return;
-	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return;
-	xf = hop_flow_state(flow);
-	spin_lock_bh(&xf->lock);
-	h->reverse = cpu_to_be32(nxcp_take_pending(&xf->vars));
-	spin_unlock_bh(&xf->lock);
-}

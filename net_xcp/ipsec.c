@@ -24,7 +24,6 @@ bool nxcp_ipsec_is(u8 protocol)
 	return protocol == IPPROTO_ESP || protocol == IPPROTO_AH;
 }
 
-#ifdef CONFIG_XFRM
 /* Leave a note with the header of a packet that is about to enter tunnel mode. */
 static void nxcp_ipsec_enter(struct nxcp_net *xn, struct sk_buff *skb,
 			     const struct hop_shim_place *place)
@@ -65,8 +64,6 @@ static void nxcp_insert_noted(struct nxcp_net *xn, struct sk_buff *skb,
 		return;
 	*h = note.header;
 	h->protocol = place->next;
-	if (!note.tunnel)
-		nxcp_fill_requests(xn, h, skb->sk);
 	nxcp_sent_add(xn, skb, place->offset_bytes);
 	nxcp_count(xn, XCP_COUNT_IPSEC_OUT);
 }
@@ -183,35 +180,3 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 	nxcp_tunnel_copy_back(xn, skb, 0, h);
 	return false;
 }
-#else
-void nxcp_ipsec_begin(const struct sk_buff *skb)
-{
-}
-
-void nxcp_ipsec_expect(const struct sk_buff *skb)
-{
-}
-
-bool nxcp_ipsec_decrypted(struct sk_buff *skb)
-{
-	return false;
-}
-
-unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
-			       const struct hop_shim_place *place,
-			       const struct nf_hook_state *state)
-{
-	return NF_ACCEPT;
-}
-
-void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp_hdr *h)
-{
-	nxcp_count(xn, XCP_COUNT_IPSEC_IN);
-}
-
-bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
-		      struct xcp_hdr *h)
-{
-	return false;
-}
-#endif

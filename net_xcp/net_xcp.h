@@ -18,7 +18,7 @@
  * The counters of a network namespace, and their names
  *
  * XCP_COUNT_IN: headers removed from received packets
- * XCP_COUNT_IN_LATE: headers removed from packets that arrived in fragments
+ * XCP_COUNT_IN_LATE: packets that arrived in fragments and were received again whole
  * XCP_COUNT_IN_FLAGS: subset of XCP_COUNT_IN with unknown flags
  * XCP_COUNT_IN_BAD_SUM: options and copies with a wrong TCP checksum, and segments of connections
  *	that have not negotiated
@@ -206,13 +206,11 @@ void nxcp_input_exit(void);
 /**
  * struct nxcp_note - a congestion header stored at skb->head
  * @mark: identifies the skb that the note belongs to
- * @ticket: serial number, valid once
  * @header: the congestion header
  * @tunnel: the header is a copy of the inner packet's header
  */
 struct nxcp_note {
 	u64 mark;
-	s64 ticket;
 	struct xcp_hdr header;
 	bool tunnel;
 };
@@ -220,7 +218,7 @@ struct nxcp_note {
 struct xfrm_state;
 const struct xfrm_state *nxcp_ipsec_state(const struct sk_buff *skb);
 bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb);
+bool nxcp_ipsec_is_inside(const struct sk_buff *skb);
 struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes);
 bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken);
 void nxcp_note_forget(const struct sk_buff *skb);
@@ -231,7 +229,6 @@ struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
 bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
 		    const struct nf_hook_state *state);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
-void nxcp_fill_requests(const struct nxcp_net *xn, struct xcp_hdr *h, const struct sock *sk);
 
 /* sent.c */
 int nxcp_sent_start(struct nxcp_net *xn);

@@ -7,8 +7,7 @@
  * then only a header is lost.
  *
  * Memory is reused, and copying a head leaves its note in the old one. A note is therefore
- * identified by a random number drawn at boot, by the address of its skb, and by a ticket that is
- * valid once.
+ * identified by a random number drawn at boot and by the address of its skb, and is valid once.
  */
 #include <linux/kmsan-checks.h>
 #include <linux/random.h>
@@ -16,34 +15,6 @@
 #include <net/xfrm.h>
 
 #include "net_xcp.h"
-
-#ifdef CONFIG_XFRM
-/* Maximum number of packets between two hooks; with more, the oldest ones lose their headers. */
-#define XCP_TICKETS 4096
-
-static atomic64_t tickets_issued;
-
-/* Indexed by ticket: the last ticket issued in this slot, or 0 once it is used */
-static atomic64_t tickets[XCP_TICKETS];
-
-static atomic64_t *nxcp_slot_of(s64 ticket)
-{
-	return &tickets[(u64)ticket % XCP_TICKETS];
-}
-
-static s64 nxcp_issue_ticket(void)
-{
-	s64 ticket = atomic64_inc_return(&tickets_issued);
-
-	atomic64_set(nxcp_slot_of(ticket), ticket);
-	return ticket;
-}
-
-/* Return: true if the ticket was valid */
-static bool nxcp_use_ticket(s64 ticket)
-{
-	return ticket && atomic64_cmpxchg(nxcp_slot_of(ticket), ticket, 0) == ticket;
-}
 
 static u64 nxcp_mark_of(const struct sk_buff *skb)
 {
@@ -73,14 +44,13 @@ struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_byte
 		return NULL;
 	note = (struct nxcp_note *)skb->head;
 	note->mark = nxcp_mark_of(skb);
-	note->ticket = nxcp_issue_ticket();
 	note->tunnel = false;
 	return note;
 }
 
 bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken)
 {
-	const struct nxcp_note *note = (const struct nxcp_note *)skb->head;
+	struct nxcp_note *note = (struct nxcp_note *)skb->head;
 
 	if (nxcp_free_bytes(skb) < (int)sizeof(*note))
 		return false;
@@ -89,7 +59,9 @@ bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken)
 	if (note->mark != nxcp_mark_of(skb))
 		return false;
 	*taken = *note;
-	return nxcp_use_ticket(taken->ticket);
+	/* Clones share the head, but a note is for one address. */
+	note->mark = 0;
+	return true;
 }
 
 /* Invalidate a note left by an earlier packet whose skb and head this packet reuses. */
@@ -113,12 +85,12 @@ bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
 	return x && x->props.mode == XFRM_MODE_TRANSPORT;
 }
 
-/* Return: true for a mode other than transport or tunnel, for which headers are not tested */
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
+/* Return: true for any mode but tunnel: a header that the packet has now would be encrypted */
+bool nxcp_ipsec_is_inside(const struct sk_buff *skb)
 {
 	const struct xfrm_state *x = nxcp_ipsec_state(skb);
 
-	return x && x->props.mode != XFRM_MODE_TRANSPORT && x->props.mode != XFRM_MODE_TUNNEL;
+	return x && x->props.mode != XFRM_MODE_TUNNEL;
 }
 
 unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb)
@@ -138,19 +110,3 @@ struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
 
 	return note ? &note->header : NULL;
 }
-#else
-bool nxcp_ipsec_is_transport(const struct sk_buff *skb)
-{
-	return false;
-}
-
-bool nxcp_ipsec_is_unknown(const struct sk_buff *skb)
-{
-	return false;
-}
-
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb)
-{
-	return NULL;
-}
-#endif

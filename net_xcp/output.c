@@ -15,11 +15,14 @@
 /* Name of the congestion control: its SYN must ask for XCP before it can open the flow. */
 #define XCP_CC_NAME "xcp"
 
-/* In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. */
+/*
+ * In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. Other
+ * modes, such as BEET, are not tested.
+ */
 static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff *skb)
 {
-	return nxcp_ipsec_is_unknown(skb) ||
-	       (nxcp_ipsec_is_transport(skb) && !READ_ONCE(xn->ipsec));
+	return nxcp_ipsec_is_inside(skb) &&
+	       !(nxcp_ipsec_is_transport(skb) && READ_ONCE(xn->ipsec));
 }
 
 /* Return: true if the connection goes on without headers, because of a filter */
@@ -30,15 +33,6 @@ static bool nxcp_is_stopped(const struct nxcp_net *xn, const struct sk_buff *skb
 		return false;
 	hop_flow_event(flow, HOP_EVENT_HIDDEN);
 	return true;
-}
-
-/*
- * Return: the result of nxcp_take_pending(); before IPsec 0, since the header is only noted and
- * nxcp_fill_requests() fills it in.
- */
-static s32 nxcp_fill_in_request(const struct sk_buff *skb, struct xcp_flow *xf)
-{
-	return nxcp_ipsec_is_transport(skb) ? 0 : nxcp_take_pending(&xf->vars);
 }
 
 static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
@@ -110,9 +104,9 @@ static bool nxcp_insert_header(const struct nxcp_net *xn, struct sk_buff *skb,
 	spin_lock_bh(&xf->lock);
 	if (offer)
 		nxcp_write_offer(h, seg->place.next, READ_ONCE(xn->format), offer,
-				 nxcp_fill_in_request(skb, xf));
+				 nxcp_take_pending(&xf->vars));
 	else
-		nxcp_write_minimal(h, seg->place.next, nxcp_fill_in_request(skb, xf));
+		nxcp_write_minimal(h, seg->place.next, nxcp_take_pending(&xf->vars));
 	spin_unlock_bh(&xf->lock);
 	h->flags |= flags;
 	if (skb_is_gso(skb))

@@ -154,7 +154,7 @@ void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb, const struct ho
 	struct nxcp_inner inner;
 	struct xcp_hdr *copy;
 
-	if (nxcp_is_forwarded(skb) || nxcp_ipsec_is_transport(skb) || nxcp_ipsec_is_unknown(skb) ||
+	if (nxcp_is_forwarded(skb) || nxcp_ipsec_is_inside(skb) ||
 	    !nxcp_find_inner(skb, place->offset_bytes, place->next, &inner))
 		return;
 	if (!nxcp_tunnel_may_copy(xn, skb, state, true))

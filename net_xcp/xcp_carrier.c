@@ -28,33 +28,13 @@ static s64 nxcp_bounded_sum(s64 sum, s64 part)
 	return clamp_t(s64, sum + part, -XCP_UNRETURNED_MAX_BYTES_PS, XCP_UNRETURNED_MAX_BYTES_PS);
 }
 
-/**
- * nxcp_pending_bytes_ps() - feedback that the congestion control has not taken yet
- * @v: the flow
- *
- * Return: the sum of Reverse_Feedback, bytes/s, within XCP_UNRETURNED_MAX_BYTES_PS.
- */
-static s64 nxcp_pending_bytes_ps(const struct nxcp_vars *v)
-{
-	return v->feedback_bytes_ps - READ_ONCE(v->taken_bytes_ps);
-}
-
-static void nxcp_add_feedback(struct nxcp_vars *v, s32 reverse_bytes_ps)
-{
-	const s64 pending_bytes_ps = nxcp_pending_bytes_ps(v);
-	const s64 more_bytes_ps = nxcp_bounded_sum(pending_bytes_ps, reverse_bytes_ps) -
-				  pending_bytes_ps;
-
-	WRITE_ONCE(v->feedback_bytes_ps, v->feedback_bytes_ps + more_bytes_ps);
-	/* A reader that sees the new count also sees the new sum; pairs with nxcp_take(). */
-	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
-}
-
 void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes, u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
 	v->unasked = false;
-	nxcp_add_feedback(v, xcp_reverse(h));
+	WRITE_ONCE(v->feedback_bytes_ps, v->feedback_bytes_ps + xcp_reverse(h));
+	/* A reader that sees the new count also sees the new sum; pairs with nxcp_take(). */
+	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
 	if (!xcp_rtt_us(h))
 		return;
 	WRITE_ONCE(v->unreturned_bytes_ps,
@@ -85,7 +65,7 @@ bool nxcp_wants_room(const struct nxcp_vars *v)
 
 s64 nxcp_take(struct nxcp_vars *v, u32 *headers)
 {
-	/* Pairs with the release in nxcp_add_feedback(): the count is read before the sum. */
+	/* Pairs with the release in nxcp_account(): the count is read before the sum. */
 	const u32 count = smp_load_acquire(&v->feedback_headers);
 	const u64 sum_bytes_ps = READ_ONCE(v->feedback_bytes_ps);
 	const s64 taken_bytes_ps = sum_bytes_ps - v->taken_bytes_ps;
@@ -94,16 +74,8 @@ s64 nxcp_take(struct nxcp_vars *v, u32 *headers)
 	if (!*headers)
 		return 0;
 	v->taken_headers = count;
-	WRITE_ONCE(v->taken_bytes_ps, sum_bytes_ps);
+	v->taken_bytes_ps = sum_bytes_ps;
 	return taken_bytes_ps;
-}
-
-bool nxcp_take_asked(struct nxcp_vars *v)
-{
-	bool asked = v->asked;
-
-	v->asked = false;
-	return asked;
 }
 
 bool nxcp_window_is_small(const struct nxcp_vars *v, const struct xcp_hdr *h)

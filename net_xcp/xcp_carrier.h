@@ -39,7 +39,7 @@
  *	nxcp_take() writes it
  * @taken_headers: value of @feedback_headers at that time; only nxcp_take() writes it
  * @segment_bytes: longest payload received from the peer, bytes
- * @asked: a header carried a demand since the last nxcp_take_asked()
+ * @asked: a header carried a demand since the last nxcp_flow_was_asked()
  * @needs_room: since the last answer, data was sent that had no room for one
  * @unasked: since the peer's last header, one was sent without pending feedback
  */
@@ -104,14 +104,6 @@ bool nxcp_wants_room(const struct nxcp_vars *v);
  * Return: the sum of Reverse_Feedback, bytes/s; 0 without a header.
  */
 s64 nxcp_take(struct nxcp_vars *v, u32 *headers);
-
-/**
- * nxcp_take_asked() - did the peer send a demand since the last call?
- * @v: the flow
- *
- * Return: true if it did.
- */
-bool nxcp_take_asked(struct nxcp_vars *v);
 
 /**
  * nxcp_window_is_small() - is the sender's window so small that it waits for this ACK?

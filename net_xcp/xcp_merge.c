@@ -48,26 +48,11 @@ void nxcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *heade
 	held->flags |= XCP_FLAG_SUM;
 }
 
-struct nxcp_rest nxcp_split(const struct xcp_hdr *h, u32 segs_pkts)
+void nxcp_write_share(struct xcp_hdr *h, s32 *left_bytes_ps, u32 left_pkts)
 {
-	const s32 sum_bytes_ps = xcp_delta(h);
-	const s32 left = sum_bytes_ps % (s32)segs_pkts;
+	const s32 share_bytes_ps = *left_bytes_ps / (s32)left_pkts;
 
-	return (struct nxcp_rest) {
-		.each_bytes_ps = sum_bytes_ps / (s32)segs_pkts,
-		.step_bytes_ps = left < 0 ? -1 : 1,
-		.left_pkts = left < 0 ? -left : left,
-	};
-}
-
-void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest)
-{
-	s32 delta_bytes_ps = rest->each_bytes_ps;
-
-	if (rest->left_pkts) {
-		delta_bytes_ps += rest->step_bytes_ps;
-		rest->left_pkts--;
-	}
-	h->delta = cpu_to_be32(delta_bytes_ps);
+	*left_bytes_ps -= share_bytes_ps;
+	h->delta = cpu_to_be32(share_bytes_ps);
 	h->flags &= ~XCP_FLAG_SUM;
 }

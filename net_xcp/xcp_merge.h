@@ -11,8 +11,8 @@
  *
  * Segments merge if the first three fields are equal. A switch port gives each packet its share of
  * feedback in whole bytes/s, so the shares of consecutive packets often differ by one. The receiver
- * adds the sum to its pending feedback (nxcp_account()), a port distributes it (xcp_read_sum()).
- * Segmentation divides the sum by the number of segments and gives the remainder to the first ones;
+ * adds the sum to its pending feedback (nxcp_account()), a port distributes it (sxcp_read_sum()).
+ * Segmentation divides the sum by the number of segments and gives the remainder to the last ones;
  * the first segment carries all of Reverse_Feedback.
  *
  * The individual demand of each segment is lost; the receiver does not use it.
@@ -45,31 +45,11 @@ bool nxcp_may_merge(const struct xcp_hdr *held, u32 held_pkts, const struct xcp_
 void nxcp_merge(struct xcp_hdr *held, u32 held_pkts, const struct xcp_hdr *header, u32 pkts);
 
 /**
- * struct nxcp_rest - state while Delta_Throughput is distributed over a GSO packet's segments
- * @each_bytes_ps: Delta_Throughput of each segment, bytes/s
- * @step_bytes_ps: 1 or -1: the amount that the first segments get in addition
- * @left_pkts: number of segments that still get @step_bytes_ps
+ * nxcp_write_share() - write the next segment's share of a sum of Delta_Throughput
+ * @h: the segment's header, a copy of the GSO packet's, with XCP_FLAG_SUM; changed
+ * @left_bytes_ps: part of the sum that no segment has yet, bytes/s; changed
+ * @left_pkts: number of segments that have no share yet, not 0
  */
-struct nxcp_rest {
-	s32 each_bytes_ps;
-	s32 step_bytes_ps;
-	u32 left_pkts;
-};
-
-/**
- * nxcp_split() - prepare to distribute a sum of Delta_Throughput
- * @h: the header, with XCP_FLAG_SUM
- * @segs_pkts: number of segments, not 0
- *
- * Return: the state for nxcp_write_segment().
- */
-struct nxcp_rest nxcp_split(const struct xcp_hdr *h, u32 segs_pkts);
-
-/**
- * nxcp_write_segment() - write the share of the next segment
- * @h: the segment's header, a copy of the GSO packet's; changed
- * @rest: the state from nxcp_split(); changed
- */
-void nxcp_write_segment(struct xcp_hdr *h, struct nxcp_rest *rest);
+void nxcp_write_share(struct xcp_hdr *h, s32 *left_bytes_ps, u32 left_pkts);
 
 #endif /* HOPCC_NET_XCP_XCP_MERGE_H */

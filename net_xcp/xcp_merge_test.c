@@ -97,9 +97,9 @@ static const struct split_case {
 	u32 segs;
 	s32 want[4];
 } split_cases[] = {
-	{ 16, 3, { 6, 5, 5 } }, { 15, 3, { 5, 5, 5 } }, { 17, 3, { 6, 6, 5 } },
-	{ -16, 3, { -6, -5, -5 } }, { 2, 4, { 1, 1, 0, 0 } }, { -1, 2, { -1, 0 } },
-	{ S32_MIN, 1, { S32_MIN } }, { S32_MAX, 2, { 1 << 30, (1 << 30) - 1 } },
+	{ 16, 3, { 5, 5, 6 } }, { 15, 3, { 5, 5, 5 } }, { 17, 3, { 5, 6, 6 } },
+	{ -16, 3, { -5, -5, -6 } }, { 2, 4, { 0, 0, 1, 1 } }, { -1, 2, { 0, -1 } },
+	{ S32_MIN, 1, { S32_MIN } }, { S32_MAX, 2, { (1 << 30) - 1, 1 << 30 } },
 };
 
 static void split_test(struct kunit *test)
@@ -110,12 +110,11 @@ static void split_test(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(split_cases); i++) {
 		const struct split_case *c = &split_cases[i];
 		struct xcp_hdr h = header(c->sum, 0);
-		struct nxcp_rest rest;
+		s32 left = c->sum;
 
-		h.flags = XCP_FLAG_SUM | XCP_FLAG_E2E_LIMITED;
-		rest = nxcp_split(&h, c->segs);
 		for (n = 0; n < c->segs; n++) {
-			nxcp_write_segment(&h, &rest);
+			h.flags = XCP_FLAG_SUM | XCP_FLAG_E2E_LIMITED;
+			nxcp_write_share(&h, &left, c->segs - n);
 			KUNIT_EXPECT_EQ_MSG(test, xcp_delta(&h), c->want[n], "%d: %u", c->sum, n);
 			KUNIT_EXPECT_EQ(test, h.flags, XCP_FLAG_E2E_LIMITED);
 		}

@@ -86,16 +86,6 @@ struct sxcp_timer {
 };
 
 /**
- * struct sxcp_shared - a port that several transmit queues share
- * @port: byte counts of the queues; must be first
- * @left_time: sum of packet times of removed queues, 2^-12 ns; protected by the port's lock
- */
-struct sxcp_shared {
-	struct hop_port port;
-	u64 left_time;
-};
-
-/**
  * struct sxcp_sched_data - one port, or one transmit queue of a port
  * @child: the child qdiscs; must be first
  * @sch: the qdisc whose private data this is
@@ -109,10 +99,7 @@ struct sxcp_shared {
  * @is_of_queue: hop_port_is_of_queue() is true; changed under the tree lock
  * @warned_slow: the warning that the port sends less than its rate is already in the kernel log
  * @vars: state of the algorithm
- * @stats: arrival counters
- * @intervals: number of control intervals that have ended
- * @reduced_pkts: packets whose Delta_Throughput was lowered here
- * @unwritable_pkts: packets that should have been changed but could not be written
+ * @stats: counters of packets and intervals; a dump adds the state of the algorithm
  * @share: weights of the two queues, with share
  * @shares: packets are currently sent to two queues
  * @peeked: the queue whose packet was peeked; XCP_SIDES: none
@@ -148,10 +135,7 @@ struct sxcp_sched_data {
 	bool is_of_queue;
 	bool warned_slow;
 	struct sxcp_vars vars;
-	struct sxcp_stats stats;
-	u64 intervals;
-	u64 reduced_pkts;
-	u64 unwritable_pkts;
+	struct tc_xcp_xstats stats;
 	struct sxcp_share_vars share;
 	bool shares;
 	enum sxcp_side peeked;
@@ -176,65 +160,39 @@ struct sxcp_sched_data {
 };
 
 /*
- * Write a per-segment value to the header of a GSO packet and clear XCP_FLAG_SUM, because each
- * segment now gets the same feedback.
- */
-static void sxcp_write_each(struct sk_buff *skb, struct xcp_hdr *h)
-{
-	const __be16 flags = htons(XCP_FLAG_SUM);
-
-	/* Length and flags form one 16-bit word of the checksum. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->csum = csum_sub(skb->csum, (__force __wsum)flags);
-	h->flags &= ~XCP_FLAG_SUM;
-}
-
-/*
  * Write the feedback that replaces a packet's demand. TCP's checksum does not cover the header, but
- * CHECKSUM_COMPLETE, computed by the NIC over the frame, does.
+ * CHECKSUM_COMPLETE, computed by the NIC over the frame, does; the header's offset in it is even.
  */
-static void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
+static void sxcp_write_delta(struct sxcp_sched_data *q, struct sk_buff *skb,
 			     const struct sxcp_pkt *pkt)
 {
-	const __be32 delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
 	struct xcp_hdr *h;
 
-	if (!hop_pkt_writable(skb, offset + XCP_HDR_BYTES)) {
-		q->unwritable_pkts += pkt->pkts;
+	if (!hop_pkt_writable(skb, pkt->offset_bytes + XCP_HDR_BYTES)) {
+		q->stats.unwritable_pkts += pkt->pkts;
 		return;
 	}
-	h = (struct xcp_hdr *)(skb->data + offset);
-	/* The offset is even, so bytes keep their position in the checksum. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->csum = csum_add(csum_sub(skb->csum, (__force __wsum)h->delta),
-				     (__force __wsum)delta);
-	h->delta = delta;
+	h = (struct xcp_hdr *)(skb->data + pkt->offset_bytes);
+	skb_postpull_rcsum(skb, h, sizeof(*h));
+	h->delta = cpu_to_be32((u32)pkt->delta_bytes_ps);
+	/* Each segment of a GSO packet now gets the same feedback. */
 	if (pkt->sum)
-		sxcp_write_each(skb, h);
-	q->reduced_pkts += pkt->pkts;
-}
-
-/* Return: backlog of a qdisc, in bytes on the link */
-static u64 sxcp_all_bytes(const struct Qdisc *sch, const struct sxcp_params *p)
-{
-	return sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes;
+		h->flags &= ~XCP_FLAG_SUM;
+	skb_postpush_rcsum(skb, h, sizeof(*h));
+	q->stats.reduced_pkts += pkt->pkts;
 }
 
 /* Return: backlog of a qdisc, in bytes on the link, capped to 32 bits */
 static u32 sxcp_backlog_bytes(const struct Qdisc *sch, const struct sxcp_params *p)
 {
-	return min_t(u64, U32_MAX, sxcp_all_bytes(sch, p));
+	return min_t(u64, U32_MAX, sch->qstats.backlog + (u64)sch->q.qlen * p->overhead_bytes);
 }
 
-/* Return: the qdisc whose backlog is the queue of the algorithm */
-static const struct Qdisc *sxcp_queue(const struct sxcp_sched_data *q)
-{
-	return q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch;
-}
-
+/* Return: the queue of the algorithm, in bytes on the link */
 static u32 sxcp_queue_bytes(const struct sxcp_sched_data *q)
 {
-	return sxcp_backlog_bytes(sxcp_queue(q), &q->params);
+	return sxcp_backlog_bytes(q->shares ? hop_child_at(q->sch, XCP_SIDE_XCP) : q->sch,
+				  &q->params);
 }
 
 /*
@@ -267,6 +225,7 @@ static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
 	const struct sxcp_share_interval interval = {
 		.capacity_bytes_ps = sxcp_capacity_bytes_ps(q),
 		.elapsed_ns = max_t(u64, elapsed_ns, 1),
+		.asking_bytes = q->vars.asking_bytes,
 		.sum_time = q->vars.sum_time,
 		.avg_rtt_ns = sxcp_avg_rtt_ns(&q->vars),
 		.lost_bytes = sxcp_other_lost_bytes(q),
@@ -277,10 +236,8 @@ static u64 sxcp_weigh(struct sxcp_sched_data *q, u64 elapsed_ns)
 			sxcp_backlog_bytes(hop_child_at(q->sch, XCP_SIDE_OTHER), &q->params),
 		},
 	};
-	const u64 capacity_bytes_ps = sxcp_share_close(&q->share, &interval);
 
-	trace_xcp_share(q->sch, &q->share, capacity_bytes_ps);
-	return capacity_bytes_ps;
+	return sxcp_share_close(&q->share, &interval);
 }
 
 /* Keep the sums of the interval, which are about to be cleared. */
@@ -297,11 +254,6 @@ static void sxcp_report_others(struct sxcp_sched_data *q)
 	atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
 }
 
-static struct sxcp_shared *sxcp_shared(struct hop_port *port)
-{
-	return container_of(port, struct sxcp_shared, port);
-}
-
 /* Read the current counts of the port's other queues. Return: true if one of them is in use */
 static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
 {
@@ -312,7 +264,7 @@ static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
 
 	spin_lock_bh(&port->lock);
 	o->input_bytes = hop_port_sum(port) - atomic64_read(&q->arrived.sent_bytes);
-	o->sum_time = sxcp_shared(port)->left_time;
+	o->sum_time = 0;
 	o->queue_bytes = 0;
 	list_for_each_entry(other, &port->queues, arrived.list) {
 		if (other == q)
@@ -500,12 +452,12 @@ static u64 sxcp_end_interval(struct sxcp_sched_data *q)
 	u64 elapsed_ns = now_ns - q->ctl.start_ns;
 	const struct sxcp_others others = sxcp_others_in_interval(q, now_ns, elapsed_ns);
 
-	q->intervals++;
+	q->stats.intervals++;
 	sxcp_measure_port(q, now_ns);
 	if (q->shares)
 		q->params.capacity_bytes_ps = sxcp_weigh(q, elapsed_ns);
 	sxcp_keep_sums(q);
-	sxcp_close_interval_beside(&q->vars, &q->params, &others, elapsed_ns);
+	sxcp_close_interval(&q->vars, &q->params, &others, elapsed_ns);
 	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
 	if (idle) {
 		sxcp_sleep(q);
@@ -572,8 +524,9 @@ static void sxcp_check_rtt(struct sxcp_sched_data *q)
 		hrtimer_start(&q->ctl.timer, ns_to_ktime(now_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-static void sxcp_take_in(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
+static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
 {
+	sxcp_count(&q->stats, pkt);
 	if (sxcp_arrive(&q->vars, &q->params, pkt))
 		sxcp_check_rtt(q);
 }
@@ -584,17 +537,18 @@ static bool sxcp_is_marked(const struct sk_buff *skb)
 }
 
 /* With share, the XCP algorithm sees only XCP packets. */
-static enum sxcp_side sxcp_arrive_shared(struct sxcp_sched_data *q, const struct sk_buff *skb,
-					 const struct sxcp_pkt *pkt)
+static enum sxcp_side sxcp_receive_shared(struct sxcp_sched_data *q, const struct sk_buff *skb)
 {
-	const enum sxcp_side side = sxcp_share_side(pkt);
+	const struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
+	const enum sxcp_side side = sxcp_share_side(&pkt);
+	const u32 bytes = qdisc_pkt_len(skb);
 
 	if (side == XCP_SIDE_XCP) {
-		sxcp_take_in(q, pkt);
-		sxcp_share_arrive(&q->share, side, pkt, 0, false);
+		sxcp_receive(q, &pkt);
 	} else {
-		q->other_arrived_bytes += qdisc_pkt_len(skb);
-		sxcp_share_arrive(&q->share, side, pkt, qdisc_pkt_len(skb), sxcp_is_marked(skb));
+		sxcp_count(&q->stats, &pkt);
+		q->other_arrived_bytes += bytes;
+		sxcp_share_arrive(&q->share, pkt.pkts, bytes, sxcp_is_marked(skb));
 	}
 	return side;
 }
@@ -620,14 +574,10 @@ static int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
 			       struct sk_buff **to_free)
 {
 	const u32 before_bytes = q->sch->qstats.backlog, bytes = qdisc_pkt_len(skb);
-	enum sxcp_side side;
-	struct sxcp_pkt pkt;
+	const enum sxcp_side side = sxcp_receive_shared(q, skb);
 	s32 grown_bytes;
 	int ret;
 
-	sxcp_look(skb, &q->params, &pkt);
-	sxcp_count(&q->stats, &pkt);
-	side = sxcp_arrive_shared(q, skb, &pkt);
 	ret = hop_child_enqueue_at(skb, q->sch, side, to_free);
 	grown_bytes = q->sch->qstats.backlog - before_bytes -
 		      (ret == NET_XMIT_SUCCESS ? bytes : 0);
@@ -637,27 +587,12 @@ static int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
 	return ret;
 }
 
-static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
-{
-	sxcp_count(&q->stats, pkt);
-	if (sxcp_arrive(&q->vars, &q->params, pkt))
-		sxcp_check_rtt(q);
-}
-
 /* A packet arrives that may have a congestion header. */
 static void sxcp_receive_header(struct sxcp_sched_data *q, const struct sk_buff *skb)
 {
-	struct sxcp_pkt pkt;
+	const struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
 
-	if (hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)) &&
-	    sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)) {
-		sxcp_receive(q, &pkt);
-	} else {
-		struct sxcp_pkt any;
-
-		sxcp_look(skb, &q->params, &any);
-		sxcp_receive(q, &any);
-	}
+	sxcp_receive(q, &pkt);
 }
 
 /* A packet without one is counted; it has no part in the feedback. */
@@ -755,7 +690,7 @@ static struct sk_buff *sxcp_take(struct sxcp_sched_data *q, enum sxcp_side *side
 }
 
 static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *skb,
-			       const struct sxcp_pkt *pkt, enum sxcp_side side, bool alone)
+			       enum sxcp_side side, bool alone)
 {
 	if (q->older_pkts && side == q->older) {
 		q->older_pkts--;
@@ -764,7 +699,7 @@ static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *
 	}
 	/* Packets that were dropped or purged do not count any more. */
 	q->older_pkts = min(q->older_pkts, hop_child_at(q->sch, q->older)->q.qlen);
-	sxcp_share_leave(&q->share, side, pkt->bytes, alone);
+	sxcp_share_leave(&q->share, side, hop_pkt_wire(skb, q->params.overhead_bytes).bytes, alone);
 	if (side == XCP_SIDE_XCP)
 		return;
 	q->other_left_bytes += qdisc_pkt_len(skb);
@@ -772,36 +707,32 @@ static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *
 		sxcp_share_mark(&q->share, qdisc_pkt_len(skb));
 }
 
-/*
- * Update the estimates for a packet that departs from @queue, the queue of the algorithm, or from
- * the one beside it.
- */
+/* Update the estimates for a packet that departs. */
 static inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk_buff *skb,
-				      enum sxcp_side side, const struct Qdisc *queue)
+				      enum sxcp_side side)
 {
 	q->moves++;
 	if (q->rests && q->runs)
 		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
-	sxcp_see_queue(&q->vars, sxcp_all_bytes(queue, &q->params));
+	sxcp_see_queue(&q->vars, sxcp_queue_bytes(q));
 	if (!q->sch->q.qlen)
 		hop_drain_stop(&q->drain_run);
 }
 
-/* Lower the demand of a packet that departs. @offset: its congestion header, from sxcp_look() */
-static void sxcp_answer(struct sxcp_sched_data *q, struct sk_buff *skb, int offset,
-			struct sxcp_pkt *pkt)
+/* A packet departs that may have a congestion header. */
+static void sxcp_answer(struct sxcp_sched_data *q, struct sk_buff *skb)
 {
-	if (sxcp_depart(&q->vars, &q->params, pkt))
-		sxcp_write_delta(q, skb, offset, pkt);
+	struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
+
+	if (sxcp_depart(&q->vars, &q->params, &pkt))
+		sxcp_write_delta(q, skb, &pkt);
 }
 
 /* Dequeue from one of two children. */
 static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 {
-	struct sxcp_pkt pkt;
 	struct sk_buff *skb;
 	enum sxcp_side side;
-	int offset;
 	bool alone;
 
 	skb = sxcp_take(q, &side, &alone);
@@ -809,28 +740,10 @@ static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 		sxcp_get_none(q);
 		return NULL;
 	}
-	sxcp_see_departure(q, skb, side, sxcp_queue(q));
-	offset = sxcp_look(skb, &q->params, &pkt);
-	sxcp_depart_shared(q, skb, &pkt, side, alone);
-	sxcp_answer(q, skb, offset, &pkt);
+	sxcp_see_departure(q, skb, side);
+	sxcp_depart_shared(q, skb, side, alone);
+	sxcp_answer(q, skb);
 	return skb;
-}
-
-/* A packet departs that may have a congestion header. */
-static void sxcp_answer_header(struct sxcp_sched_data *q, struct sk_buff *skb)
-{
-	struct sxcp_pkt pkt, any;
-	int offset;
-
-	if (hop_pkt_has_ip(skb, ETH_P_IP, sizeof(struct iphdr)) &&
-	    sxcp_look_in_place(skb, ip_hdr(skb), &q->params, &pkt)) {
-		offset = skb_network_offset(skb) + sizeof(struct iphdr);
-		if (sxcp_depart(&q->vars, &q->params, &pkt))
-			sxcp_write_delta(q, skb, offset, &pkt);
-	} else {
-		offset = sxcp_look(skb, &q->params, &any);
-		sxcp_answer(q, skb, offset, &any);
-	}
 }
 
 static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
@@ -846,9 +759,9 @@ static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
 		sxcp_get_none(q);
 		return NULL;
 	}
-	sxcp_see_departure(q, skb, XCP_SIDE_XCP, sch);
+	sxcp_see_departure(q, skb, XCP_SIDE_XCP);
 	if (!hop_pkt_lacks(skb, q->params.protocol))
-		sxcp_answer_header(q, skb);
+		sxcp_answer(q, skb);
 	return skb;
 }
 
@@ -973,19 +886,12 @@ static void sxcp_switch_share(struct sxcp_sched_data *q, bool shares)
  */
 static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 {
-	struct hop_port *old = q->arrived.port;
-
 	ASSERT_RTNL();
-	if (port == old)
+	if (port == q->arrived.port)
 		return;
-	if (old) {
-		spin_lock_bh(&old->lock);
-		sxcp_shared(old)->left_time += atomic64_read(&q->arrived_time);
-		atomic64_set(&q->arrived_time, 0);
-		spin_unlock_bh(&old->lock);
-	}
 	hop_port_use(&q->arrived, NULL);
 	atomic64_set(&q->arrived.sent_bytes, 0);
+	atomic64_set(&q->arrived_time, 0);
 	q->reported_bytes = -q->vars.input_bytes;
 	q->reported_time = -q->vars.sum_time;
 	hop_port_use(&q->arrived, port);
@@ -1083,7 +989,7 @@ static int sxcp_find_port(const struct Qdisc *sch, const struct sxcp_config *con
 			       "with share, each transmit queue is a port by itself: say rate, its part of the device's");
 		return 0;
 	}
-	*port = hop_port_get(sch, 0, sizeof(struct sxcp_shared));
+	*port = hop_port_get(sch, 0, sizeof(**port));
 	return *port ? 0 : -ENOMEM;
 }
 
@@ -1227,21 +1133,6 @@ static void sxcp_copy_vars(struct tc_xcp_xstats *st, const struct sxcp_vars *v)
 	st->bounded_pkts = v->bounded_pkts;
 }
 
-static void sxcp_copy_stats(struct tc_xcp_xstats *st, const struct sxcp_stats *s)
-{
-	int fault;
-
-	st->other_pkts = s->other_pkts;
-	st->standard_pkts = s->standard_pkts;
-	st->minimal_pkts = s->minimal_pkts;
-	st->micro_pkts = s->micro_pkts;
-	st->unknown_pkts = s->unknown_pkts;
-	st->e2e_limited_pkts = s->e2e_limited_pkts;
-	st->flagged_pkts = s->flagged_pkts;
-	for (fault = XCP_OK + 1; fault < XCP_FAULTS; fault++)
-		st->malformed_pkts[fault - 1] = s->malformed_pkts[fault];
-}
-
 static void sxcp_copy_share(struct tc_xcp_xstats *st, const struct sxcp_sched_data *q)
 {
 	const struct sxcp_share_vars *v = &q->share;
@@ -1261,18 +1152,15 @@ static void sxcp_copy_share(struct tc_xcp_xstats *st, const struct sxcp_sched_da
 static int sxcp_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct sxcp_sched_data *q = qdisc_priv(sch);
-	struct tc_xcp_xstats st = {};
+	struct tc_xcp_xstats st;
 
 	/* The lock gives a consistent snapshot without torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
+	st = q->stats;
 	st.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	st.measured_bytes_ps = q->drain.rate_bytes_ps;
-	st.intervals = q->intervals;
-	st.reduced_pkts = q->reduced_pkts;
-	st.unwritable_pkts = q->unwritable_pkts;
 	st.qdiscs = hop_port_qdiscs(&q->arrived);
 	sxcp_copy_vars(&st, &q->vars);
-	sxcp_copy_stats(&st, &q->stats);
 	if (hop_child_at(sch, XCP_SIDE_OTHER))
 		sxcp_copy_share(&st, q);
 	sch_tree_unlock(sch);

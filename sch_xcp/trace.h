@@ -8,7 +8,6 @@
 #include <linux/tracepoint.h>
 #include <net/sch_generic.h>
 #include "xcp_router.h"
-#include "xcp_share.h"
 
 /* The end of a control interval: its load, and the feedback available to the next one */
 TRACE_EVENT(xcp_interval,
@@ -45,45 +44,6 @@ TRACE_EVENT(xcp_interval,
 		  __entry->avg_rtt_ns, __entry->input_bw_bytes_ps, __entry->feedback_bytes_ps,
 		  __entry->residue_pos_bytes_ps, __entry->residue_neg_bytes_ps,
 		  __entry->queue_bytes)
-);
-
-/* The weights of the two queues, the values they are derived from, and XCP's new capacity */
-TRACE_EVENT(xcp_share,
-	TP_PROTO(const struct Qdisc *sch, const struct sxcp_share_vars *v, u64 capacity_bytes_ps),
-
-	TP_ARGS(sch, v, capacity_bytes_ps),
-
-	TP_STRUCT__entry(
-		__field(int, ifindex)
-		__field(u32, handle)
-		__field(u32, weight_q16)
-		__field(bool, contended)
-		__field(u64, capacity_bytes_ps)
-		__field(u64, loss_q32)
-		__field(u64, xcp_window_bytes)
-		__field(u64, other_window_bytes)
-		__field(s64, xcp_flow_bytes_ps)
-		__field(s64, other_flow_bytes_ps)
-	),
-
-	TP_fast_assign(
-		__entry->ifindex = qdisc_dev(sch)->ifindex;
-		__entry->handle = sch->handle;
-		__entry->weight_q16 = v->weight[XCP_SIDE_XCP];
-		__entry->contended = v->contended;
-		__entry->capacity_bytes_ps = capacity_bytes_ps;
-		__entry->loss_q32 = v->loss_q32;
-		__entry->xcp_window_bytes = v->window_bytes[XCP_SIDE_XCP];
-		__entry->other_window_bytes = v->window_bytes[XCP_SIDE_OTHER];
-		__entry->xcp_flow_bytes_ps = v->flow_q16[XCP_SIDE_XCP] >> XCP_RATE_SHIFT;
-		__entry->other_flow_bytes_ps = v->flow_q16[XCP_SIDE_OTHER] >> XCP_RATE_SHIFT;
-	),
-
-	TP_printk("ifindex=%d handle=%x: weight_q16=%u contended=%d capacity_bytes_ps=%llu loss_q32=%llu xcp_window_bytes=%llu other_window_bytes=%llu xcp_flow_bytes_ps=%lld other_flow_bytes_ps=%lld",
-		  __entry->ifindex, __entry->handle >> 16, __entry->weight_q16,
-		  __entry->contended, __entry->capacity_bytes_ps, __entry->loss_q32,
-		  __entry->xcp_window_bytes, __entry->other_window_bytes,
-		  __entry->xcp_flow_bytes_ps, __entry->other_flow_bytes_ps)
 );
 
 #endif /* HOPCC_SCH_XCP_TRACE_H */

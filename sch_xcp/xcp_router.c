@@ -21,14 +21,6 @@ u32 sxcp_beta_ppm(u32 alpha_ppm)
 	return (u32)div64_u64(beta + one / 2, one);
 }
 
-/* Return: 2^@bits - 1, limited to 64 bits */
-static u64 sxcp_greatest(int bits)
-{
-	if (bits >= 64)
-		return U64_MAX;
-	return bits > 0 ? (1ULL << bits) - 1 : 0;
-}
-
 struct sxcp_ratio sxcp_ratio(u64 num, u64 den)
 {
 	int num_shift = 64 - fls64(num), den_shift = 32 - fls64(den);
@@ -44,7 +36,6 @@ struct sxcp_ratio sxcp_ratio(u64 num, u64 den)
 		r.shift = num_shift - den_shift;
 	else	/* at most 31: stays below 2^64 */
 		r.mul <<= den_shift - num_shift;
-	r.most = sxcp_greatest((int)r.shift + 45 + XCP_RATE_SHIFT - fls64(r.mul));
 	return r;
 }
 
@@ -165,8 +156,8 @@ static void sxcp_clear_sums(struct sxcp_vars *v)
 	v->sum_rtt_time_lo = 0;
 }
 
-void sxcp_close_interval_beside(struct sxcp_vars *v, const struct sxcp_params *p,
-				const struct sxcp_others *o, u64 elapsed_ns)
+void sxcp_close_interval(struct sxcp_vars *v, const struct sxcp_params *p,
+			 const struct sxcp_others *o, u64 elapsed_ns)
 {
 	sxcp_update_avg_rtt(v);
 	v->input_bw_q16 = sxcp_rate_q16(sxcp_sum(v->input_bytes, o->input_bytes),
@@ -177,13 +168,6 @@ void sxcp_close_interval_beside(struct sxcp_vars *v, const struct sxcp_params *p
 	v->look_bytes = sxcp_bytes_between_looks(p);
 	v->ctl_interval_ns = clamp_t(u64, sxcp_avg_rtt_ns(v), p->min_interval_ns,
 				     p->max_interval_ns);
-}
-
-void sxcp_close_interval(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_ns)
-{
-	const struct sxcp_others none = {};
-
-	sxcp_close_interval_beside(v, p, &none, elapsed_ns);
 }
 
 void sxcp_close_pools(struct sxcp_vars *v)
@@ -225,7 +209,7 @@ void sxcp_start(struct sxcp_vars *v, const struct sxcp_params *p)
 	v->queue_bytes = 0;
 	v->min_queue_bytes = 0;
 	v->ring_bytes = 0;
-	sxcp_close_interval(v, p, p->min_interval_ns);
+	sxcp_close_interval(v, p, &(struct sxcp_others){}, p->min_interval_ns);
 }
 
 u64 sxcp_close_queue(struct sxcp_vars *v, const struct sxcp_params *p, u32 queue_bytes)

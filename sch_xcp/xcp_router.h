@@ -15,8 +15,8 @@
  * Number ranges: capacity 10 kbit/s to 1.6 Tbit/s, RTT 1 us to 10 s, Throughput 1 to 2^32 - 1
  * bytes/ms. Larger values in packets saturate. Rates and feedback are bytes/s in Q16. A header
  * cannot hold feedback below 1 byte/s; this fraction is carried over to the next packet that is
- * changed. The error of a ratio is at most 2^-30, that of a packet time 2^-29 plus half a unit,
- * that of avg_rtt 2^-17.
+ * changed. The error of a ratio is at most 2^-30, that of a packet time half a unit, that of
+ * avg_rtt 2^-17.
  *
  * Deviations:
  * - Sizes are bytes on the link, including the overhead, because the capacity is, too; the draft
@@ -59,6 +59,7 @@
 #include <linux/overflow.h>
 #include <linux/types.h>
 #include <hopcc/wire/xcp.h>
+#include <uapi/linux/pkt_sched_xcp.h>
 
 /* Rates and feedback: bytes/s << 16. */
 #define XCP_RATE_SHIFT 16
@@ -108,12 +109,10 @@ struct sxcp_params {
  * struct sxcp_ratio - a quotient that is applied with a multiplication
  * @mul: mantissa
  * @shift: exponent, 0 to 95: the quotient is mul / 2^shift
- * @most: largest factor whose product is at most XCP_RATE_MAX_Q16
  */
 struct sxcp_ratio {
 	u64 mul;
-	unsigned int shift;
-	u64 most;
+	int shift;
 };
 
 /**
@@ -191,12 +190,13 @@ enum sxcp_class {
 
 /**
  * struct sxcp_pkt - a packet or GSO packet as the algorithm sees it
- * @class: class of the packet. Members below @bytes are valid only for XCP_CLASS_ASKING
+ * @class: class of the packet. Members below @offset_bytes are valid only for XCP_CLASS_ASKING
  * @fault: the fault, if @class is XCP_CLASS_MALFORMED
  * @format: format of a valid header
  * @flags: flags of a valid header
  * @pkts: number of packets on the wire, each with this header
  * @bytes: size of all of them on the link, below 2^31
+ * @offset_bytes: offset of the header from the start of the frame; 0: none
  * @rtt_us: RTT, not 0
  * @throughput_bytes_pms: Throughput, bytes/ms, not 0
  * @delta_bytes_ps: Delta_Throughput of each packet, bytes/s; lowered by the algorithm
@@ -209,32 +209,11 @@ struct sxcp_pkt {
 	u8 flags;
 	u32 pkts;
 	u32 bytes;
+	int offset_bytes;
 	u32 rtt_us;
 	u32 throughput_bytes_pms;
 	s32 delta_bytes_ps;
 	bool sum;
-};
-
-/**
- * struct sxcp_stats - counters of packets on the wire that arrived; protected by the qdisc lock
- * @other_pkts: packets without a congestion header
- * @standard_pkts: headers with the RTT in ms
- * @minimal_pkts: headers with only Reverse_Feedback
- * @micro_pkts: headers with the RTT in us
- * @unknown_pkts: headers of the Standard or Micro format without RTT or Throughput
- * @e2e_limited_pkts: headers whose flags report that XCP does not limit the sender
- * @flagged_pkts: headers with undefined flags
- * @malformed_pkts: malformed headers by cause; [XCP_OK] stays 0
- */
-struct sxcp_stats {
-	u64 other_pkts;
-	u64 standard_pkts;
-	u64 minimal_pkts;
-	u64 micro_pkts;
-	u64 unknown_pkts;
-	u64 e2e_limited_pkts;
-	u64 flagged_pkts;
-	u64 malformed_pkts[XCP_FAULTS];
 };
 
 /**
@@ -271,7 +250,8 @@ struct sxcp_ratio sxcp_ratio(u64 num, u64 den);
  */
 static inline s64 sxcp_ratio_times(const struct sxcp_ratio *r, u64 x)
 {
-	if (r->mul && x > r->most)
+	/* mul < 2^fls64(mul), and likewise x */
+	if (r->mul && x && fls64(r->mul) + fls64(x) > r->shift + 45 + XCP_RATE_SHIFT)
 		return XCP_RATE_MAX_Q16;
 	return (s64)mul_u64_u64_shr(r->mul, x, r->shift);
 }
@@ -297,38 +277,6 @@ static inline s64 sxcp_times_pkts(s64 x, u32 pkts)
 	return clamp_t(s64, all, -XCP_RATE_MAX_Q16, XCP_RATE_MAX_Q16);
 }
 
-/* One Newton step: y (2 - d y), with d = x / 2^32 and y in Q31 */
-static inline u64 sxcp_newton_step(u32 x, u64 y)
-{
-	/*
-	 * 2 - d y in Q63: 2 is 2^64, which wraps to 0. The result is near 1, so 32 bits hold it in
-	 *   Q31.
-	 */
-	const u64 correction = (0 - x * y) >> 32;
-
-	return (y * correction) >> 31;
-}
-
-/**
- * sxcp_reciprocal() - 2^63 / x without a division
- * @x: 2^31 to 2^32 - 1
- *
- * With d = x / 2^32 in [1/2, 1), the line 48/17 - 32/17 d has a relative error of at most 1/17, and
- * each Newton step y (2 - d y) squares the error: 2^-4, 2^-8, 2^-16, 2^-32.
- *
- * Return: 2^31 to 2^32; smaller than the exact value by a relative error of at most 2^-29 (2^-29.79
- * measured over all x).
- */
-static inline u64 sxcp_reciprocal(u32 x)
-{
-	/* 48/17 in Q31 minus 32/17 in Q31 times x in Q32: below 2^64 */
-	u64 y = 6063483241ULL - ((4042322161ULL * x) >> 32);
-
-	y = sxcp_newton_step(x, y);
-	y = sxcp_newton_step(x, y);
-	return sxcp_newton_step(x, y);
-}
-
 /**
  * sxcp_time() - packet time, Pkt_size / Throughput
  * @bytes: size of the packet, below 2^31
@@ -338,13 +286,9 @@ static inline u64 sxcp_reciprocal(u32 x)
  */
 static inline u64 sxcp_time(u32 bytes, u32 throughput_bytes_pms)
 {
-	/* 2^31 * 2^32 = 2^63 */
-	const u64 dividend = bytes * (XCP_NS_PER_MS << XCP_TIME_SHIFT);
-	const int norm = 32 - fls(throughput_bytes_pms);
-	const u64 reciprocal = sxcp_reciprocal(throughput_bytes_pms << norm);
-
-	/* With one more bit for rounding: below 2^31 * 2^32 * 2 */
-	return (mul_u64_u64_shr(dividend, reciprocal, 62 - norm) + 1) >> 1;
+	/* 2^31 * 2^32 + 2^31 */
+	return div_u64(bytes * (XCP_NS_PER_MS << XCP_TIME_SHIFT) + throughput_bytes_pms / 2,
+		       throughput_bytes_pms);
 }
 
 /*
@@ -442,24 +386,16 @@ static inline u64 sxcp_avg_rtt_ns(const struct sxcp_vars *v)
 s64 sxcp_rate_q16(u64 bytes, u64 time);
 
 /**
- * sxcp_close_interval_beside() - sxcp_close_interval() for one of several transmit queues
- * @v: the port, as one of its queues sees it
+ * sxcp_close_interval() - process the end of a control interval, lines 7 to 18
+ * @v: the port, as one of its transmit queues sees it
  * @p: parameters; the capacity is the port's
  * @o: traffic of the other queues in the same interval
- * @elapsed_ns: time since the start of the interval; below 2^52
- */
-void sxcp_close_interval_beside(struct sxcp_vars *v, const struct sxcp_params *p,
-				const struct sxcp_others *o, u64 elapsed_ns);
-
-/**
- * sxcp_close_interval() - process the end of a control interval, lines 7 to 18
- * @v: the port
- * @p: parameters
  * @elapsed_ns: time since the start of the interval; below 2^52
  *
  * The caller executes line 19 with @v->ctl_interval_ns.
  */
-void sxcp_close_interval(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_ns);
+void sxcp_close_interval(struct sxcp_vars *v, const struct sxcp_params *p,
+			 const struct sxcp_others *o, u64 elapsed_ns);
 
 /**
  * sxcp_close_pools() - give no feedback until the end of the interval
@@ -575,8 +511,6 @@ static inline void sxcp_charge(struct sxcp_vars *v, const struct sxcp_params *p,
  * @p: parameters
  * @pkt: the packet; its Delta_Throughput may be lowered
  *
- * The only division is by the number of packets of a GSO packet.
- *
  * Return: true if Delta_Throughput was lowered.
  */
 static __always_inline bool sxcp_depart(struct sxcp_vars *v, const struct sxcp_params *p,
@@ -621,7 +555,7 @@ static inline u64 sxcp_standing_bytes(const struct sxcp_vars *v)
  * @v: the port
  * @queue_bytes: the queue without the packet
  */
-static inline void sxcp_see_queue(struct sxcp_vars *v, u64 queue_bytes)
+static inline void sxcp_see_queue(struct sxcp_vars *v, u32 queue_bytes)
 {
 	if (queue_bytes < v->min_queue_bytes)
 		v->min_queue_bytes = queue_bytes;
@@ -699,17 +633,17 @@ static inline void sxcp_read(struct sxcp_pkt *pkt, const struct xcp_hdr *h, u8 o
 
 /**
  * sxcp_count() - count an arrival
- * @s: counters
+ * @s: the statistics; protected by the qdisc lock
  * @pkt: the packet
  */
-static inline void sxcp_count(struct sxcp_stats *s, const struct sxcp_pkt *pkt)
+static inline void sxcp_count(struct tc_xcp_xstats *s, const struct sxcp_pkt *pkt)
 {
 	if (pkt->class == XCP_CLASS_OTHER) {
 		s->other_pkts += pkt->pkts;
 		return;
 	}
 	if (pkt->class == XCP_CLASS_MALFORMED) {
-		s->malformed_pkts[pkt->fault] += pkt->pkts;
+		s->malformed_pkts[pkt->fault - 1] += pkt->pkts;
 		return;
 	}
 	if (pkt->format == XCP_FORMAT_STANDARD)

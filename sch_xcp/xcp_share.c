@@ -211,7 +211,7 @@ static void sxcp_share_estimate_other(struct sxcp_share_vars *v,
 /* Compute the mean throughput of an XCP flow: bytes divided by the sum of packet times. */
 static void sxcp_share_estimate_xcp(struct sxcp_share_vars *v, const struct sxcp_share_interval *i)
 {
-	const s64 flow_q16 = sxcp_rate_q16(v->asking_bytes, i->sum_time);
+	const s64 flow_q16 = sxcp_rate_q16(i->asking_bytes, i->sum_time);
 	const struct sxcp_ratio rtt_s = sxcp_ratio(i->avg_rtt_ns, XCP_NS_PER_S);
 
 	v->flow_q16[XCP_SIDE_XCP] = flow_q16;
@@ -273,7 +273,6 @@ void sxcp_share_clear(struct sxcp_share_vars *v)
 	v->arrived_bytes = 0;
 	v->sized_bytes2 = 0;
 	v->marked_bytes = 0;
-	v->asking_bytes = 0;
 	v->left_bytes[XCP_SIDE_XCP] = 0;
 	v->left_bytes[XCP_SIDE_OTHER] = 0;
 }
@@ -288,27 +287,20 @@ u64 sxcp_share_close(struct sxcp_share_vars *v, const struct sxcp_share_interval
 	}
 	if (i->sum_time)
 		sxcp_share_estimate_xcp(v, i);
-	v->contended = i->sum_time && v->intervals && sxcp_share_wants(v, i, XCP_SIDE_XCP) &&
-		       sxcp_share_wants(v, i, XCP_SIDE_OTHER);
-	if (v->contended)
+	/* Both sides are limited by this port. */
+	if (i->sum_time && v->intervals && sxcp_share_wants(v, i, XCP_SIDE_XCP) &&
+	    sxcp_share_wants(v, i, XCP_SIDE_OTHER))
 		sxcp_share_move(v);
 	capacity_bytes_ps = sxcp_share_capacity(v, i);
 	sxcp_share_clear(v);
 	return capacity_bytes_ps;
 }
 
-void sxcp_share_arrive(struct sxcp_share_vars *v, enum sxcp_side side, const struct sxcp_pkt *pkt,
-		       u32 bytes, bool marked)
+void sxcp_share_arrive(struct sxcp_share_vars *v, u32 pkts, u32 bytes, bool marked)
 {
-	if (side == XCP_SIDE_XCP) {
-		if (pkt->class == XCP_CLASS_ASKING)
-			v->asking_bytes += pkt->bytes;
-		return;
-	}
 	v->arrived_bytes += bytes;
 	/* 2^41 bytes of packets below 2^16; a forged packet may be larger. */
-	v->sized_bytes2 += (u64)bytes * min_t(u32, U16_MAX, pkt->pkts > 1 ? bytes / pkt->pkts :
-					      bytes);
+	v->sized_bytes2 += (u64)bytes * min_t(u32, U16_MAX, pkts > 1 ? bytes / pkts : bytes);
 	if (marked)
 		v->marked_bytes -= bytes;
 }

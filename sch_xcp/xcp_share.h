@@ -74,7 +74,6 @@ enum sxcp_side {
  * @sized_bytes2: sum of these bytes * size of their packet
  * @marked_bytes: bytes of other traffic marked in the queue; below 0 while packets that were marked
  *	on arrival wait
- * @asking_bytes: bytes on the link of XCP packets with a known throughput in this interval
  * @left_bytes: bytes on the link that departed in this interval
  * @total_left_bytes: bytes on the link that have ever departed
  * @arrived_q16: mean bytes of other traffic that arrived in an interval
@@ -95,13 +94,11 @@ enum sxcp_side {
  * @window_q16: mean window of another flow, packets
  * @window_bytes: mean window of a flow, XCP and other
  * @flow_q16: mean throughput of a flow, bytes/s, XCP and other
- * @contended: in the last interval, both sides were limited by this port
  */
 struct sxcp_share_vars {
 	u64 arrived_bytes;
 	u64 sized_bytes2;
 	s64 marked_bytes;
-	u64 asking_bytes;
 	u64 left_bytes[XCP_SIDES];
 	u64 total_left_bytes[XCP_SIDES];
 	s64 arrived_q16;
@@ -122,14 +119,14 @@ struct sxcp_share_vars {
 	u64 window_q16;
 	u64 window_bytes[XCP_SIDES];
 	s64 flow_q16[XCP_SIDES];
-	bool contended;
 };
 
 /**
  * struct sxcp_share_interval - further values of an interval
  * @capacity_bytes_ps: capacity of the port
  * @elapsed_ns: length of the interval, not 0
- * @sum_time: sum of XCP's packet times, 2^-12 ns (xcp_vars)
+ * @asking_bytes: bytes on the link of the XCP packets in @sum_time
+ * @sum_time: sum of XCP's packet times, 2^-12 ns (sxcp_vars)
  * @avg_rtt_ns: mean RTT of XCP's flows
  * @lost_bytes: bytes that the other queue dropped; below 0 to correct an earlier value
  * @overhead_bytes: bytes that the link adds to each packet
@@ -139,6 +136,7 @@ struct sxcp_share_vars {
 struct sxcp_share_interval {
 	u64 capacity_bytes_ps;
 	u64 elapsed_ns;
+	u64 asking_bytes;
 	u64 sum_time;
 	u64 avg_rtt_ns;
 	s64 lost_bytes;
@@ -168,15 +166,13 @@ static inline enum sxcp_side sxcp_share_side(const struct sxcp_pkt *pkt)
 }
 
 /**
- * sxcp_share_arrive() - count a packet that arrives
+ * sxcp_share_arrive() - count a packet of other traffic that arrives
  * @v: the queues
- * @side: queue of the packet
- * @pkt: the packet
+ * @pkts: number of packets on the wire
  * @bytes: size of the packet as its queue counts it
  * @marked: the packet is marked CE on arrival
  */
-void sxcp_share_arrive(struct sxcp_share_vars *v, enum sxcp_side side, const struct sxcp_pkt *pkt,
-		       u32 bytes, bool marked);
+void sxcp_share_arrive(struct sxcp_share_vars *v, u32 pkts, u32 bytes, bool marked);
 
 /**
  * sxcp_share_turn() - get the queue to serve next if both hold packets

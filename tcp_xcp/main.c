@@ -88,33 +88,24 @@ static void txcp_count_asked(const struct sock *sk, struct txcp_sock *xs)
 }
 
 /* Set the fields of the next packets; if the throughput is unknown (0), they carry no demand. */
-static void txcp_offer(const struct sock *sk, struct txcp_sock *xs, u64 desired_bytes_ps,
-		       u64 throughput_bytes_ps, u32 cwnd_pkts)
+static void txcp_offer(const struct sock *sk, struct txcp_sock *xs, struct xcp_feedback feedback,
+		       u64 desired_bytes_ps, u64 throughput_bytes_ps, u32 cwnd_pkts)
 {
-	s32 demand_bytes_ps = 0;
+	struct xcp_offer offer = { .flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0 };
 
-	desired_bytes_ps = min(desired_bytes_ps,
-			       txcp_max_asked_bytes_ps(&xs->v, throughput_bytes_ps));
-	if (throughput_bytes_ps)
-		demand_bytes_ps = txcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
-						       cwnd_pkts);
-	WRITE_ONCE(xs->demand_bytes_ps, demand_bytes_ps);
-	xcp_flow_offer(xs->flow, throughput_bytes_ps ? xs->v.rtt_us : 0, throughput_bytes_ps,
-		       demand_bytes_ps, xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0);
-}
-
-static void txcp_trace(const struct sock *sk, const struct txcp_sock *xs,
-		       struct xcp_feedback feedback, u64 throughput_bytes_ps)
-{
-	const struct xcp_offer offer = {
-		.rtt_us = throughput_bytes_ps ? xs->v.rtt_us : 0,
-		.throughput_bytes_ps = throughput_bytes_ps,
-		.delta_bytes_ps = xs->demand_bytes_ps,
-		.flags = xs->v.reno ? XCP_FLAG_E2E_LIMITED : 0,
-	};
-
-	trace_xcp_feedback(sk, feedback.bytes_ps, feedback.headers, txcp_wnd_bytes(&xs->v),
-			   xs->v.rtt_us, &offer);
+	if (throughput_bytes_ps) {
+		desired_bytes_ps = min(desired_bytes_ps,
+				       txcp_max_asked_bytes_ps(&xs->v, throughput_bytes_ps));
+		offer.rtt_us = xs->v.rtt_us;
+		offer.throughput_bytes_ps = throughput_bytes_ps;
+		offer.delta_bytes_ps = txcp_demand_bytes_ps(desired_bytes_ps, throughput_bytes_ps,
+							    cwnd_pkts);
+	}
+	WRITE_ONCE(xs->demand_bytes_ps, offer.delta_bytes_ps);
+	xcp_flow_offer(xs->flow, &offer);
+	if (feedback.headers)
+		trace_xcp_feedback(sk, feedback.bytes_ps, feedback.headers,
+				   txcp_wnd_bytes(&xs->v), xs->v.rtt_us, &offer);
 }
 
 /*
@@ -184,9 +175,7 @@ static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes
 
 	rate_bytes_ps = txcp_throughput_bytes_ps(wnd_bytes, xs->v.rtt_us);
 	l = txcp_limits_of(sk, xs, rate_bytes_ps);
-	txcp_offer(sk, xs, l.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
-	if (trace_xcp_feedback_enabled() && feedback.headers)
-		txcp_trace(sk, xs, feedback, rate_bytes_ps);
+	txcp_offer(sk, xs, feedback, l.desired_bytes_ps, rate_bytes_ps, cwnd_pkts);
 	if (txcp_is_held(&xs->v))
 		rate_bytes_ps *= XCP_HELD_PACING;
 	if (rate_bytes_ps && !reno)

@@ -15,7 +15,7 @@ static void check_sum(const struct sxcp_pkt *pkt, const struct xcp_hdr *h)
 
 static void check_read(const struct xcp_hdr *h, u8 protocol)
 {
-	struct sxcp_stats stats = {};
+	struct tc_xcp_xstats stats = {};
 	struct sxcp_pkt pkt = { .pkts = fuzz_flag() ? 1 : fuzz_range(1, 1 << 19), .bytes = 1500 };
 
 	sxcp_read(&pkt, h, protocol);

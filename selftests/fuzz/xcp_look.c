@@ -6,27 +6,12 @@
 #include <uapi/linux/pkt_sched_xcp.h>
 #include "xcp_look.h"
 
-static bool are_equal(const struct sxcp_pkt *a, const struct sxcp_pkt *b)
+static bool is_equal(const struct sxcp_pkt *a, const struct sxcp_pkt *b)
 {
 	return a->class == b->class && a->fault == b->fault && a->format == b->format &&
 	       a->flags == b->flags && a->pkts == b->pkts && a->bytes == b->bytes &&
 	       a->rtt_us == b->rtt_us && a->throughput_bytes_pms == b->throughput_bytes_pms &&
-	       a->delta_bytes_ps == b->delta_bytes_ps;
-}
-
-static void check_in_place(const struct sk_buff *skb, const struct sxcp_params *p, int offset,
-			   const struct sxcp_pkt *searched)
-{
-	const struct iphdr *ip = hop_pkt_plain_ip(skb, ETH_P_IP, sizeof(*ip));
-	struct sxcp_pkt pkt;
-
-	/* sch_xcp calls the function only for these packets. */
-	if (!ip || ip->protocol != p->protocol)
-		return;
-	if (!sxcp_look_in_place(skb, ip, p, &pkt))
-		return;
-	FUZZ_CLAIM((const u8 *)(ip + 1) - skb->data == offset);
-	FUZZ_CLAIM(are_equal(&pkt, searched));
+	       a->delta_bytes_ps == b->delta_bytes_ps && a->offset_bytes == b->offset_bytes;
 }
 
 static void fuzz_once(void)
@@ -38,8 +23,7 @@ static void fuzz_once(void)
 	u8 frame[FRAME_MAX_BYTES] = {};
 	struct xcp_hdr h = draw_header();
 	struct sk_buff skb = {};
-	struct sxcp_pkt pkt;
-	int offset;
+	struct sxcp_pkt pkt, searched;
 	u32 at;
 
 	h.protocol = fuzz_choice(4) ? IPPROTO_TCP : p.protocol;
@@ -49,10 +33,11 @@ static void fuzz_once(void)
 	at = put_ip(frame, at, fuzz_choice(4) ? p.protocol : fuzz_byte(), fuzz_byte());
 	put_header(frame, at, &h, sizeof(h));
 	draw_packet(frame, &skb);
-	offset = sxcp_look(&skb, &p, &pkt);
-	FUZZ_CLAIM((pkt.class == XCP_CLASS_OTHER) == !offset);
-	FUZZ_CLAIM(!offset || !hop_pkt_lacks(&skb, p.protocol));
-	FUZZ_CLAIM(pkt.class != XCP_CLASS_ASKING || offset + XCP_HDR_BYTES <= (int)skb.len);
-	check_in_place(&skb, &p, offset, &pkt);
+	pkt = sxcp_look(&skb, &p);
+	searched = sxcp_search(&skb, &p);
+	FUZZ_CLAIM(is_equal(&pkt, &searched));
+	FUZZ_CLAIM((pkt.class == XCP_CLASS_OTHER) == !pkt.offset_bytes);
+	FUZZ_CLAIM(!pkt.offset_bytes || !hop_pkt_lacks(&skb, p.protocol));
+	FUZZ_CLAIM(pkt.class != XCP_CLASS_ASKING || pkt.offset_bytes + XCP_HDR_BYTES <= (int)skb.len);
 	free_packet(&skb);
 }

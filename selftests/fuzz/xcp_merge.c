@@ -36,21 +36,21 @@ static void claim_equal(const struct nxcp_vars *v, const struct nxcp_vars *w)
 /* As in gso.c: the first segment carries all of Reverse_Feedback. */
 static void account_segments(struct nxcp_vars *v, struct xcp_hdr h, u32 segs)
 {
-	struct nxcp_rest rest = nxcp_split(&h, segs);
 	const bool sum = h.flags & XCP_FLAG_SUM;
+	s32 rest = xcp_delta(&h);
 	s64 least = S32_MAX, most = S32_MIN;
 	u32 left;
 
 	for (left = segs; left; left--) {
 		if (sum)
-			nxcp_write_segment(&h, &rest);
+			nxcp_write_share(&h, &rest, left);
 		FUZZ_CLAIM(!(h.flags & XCP_FLAG_SUM));
 		least = min_t(s64, least, xcp_delta(&h));
 		most = max_t(s64, most, xcp_delta(&h));
 		nxcp_account(v, &h, 1000, 1);
 		h.reverse = 0;
 	}
-	FUZZ_CLAIM(most - least <= 1 && !(sum && rest.left_pkts));
+	FUZZ_CLAIM(most - least <= 1 && !(sum && rest));
 }
 
 static void merge(struct xcp_hdr *held, u32 *held_pkts, struct nxcp_vars *single)

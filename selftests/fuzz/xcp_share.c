@@ -11,6 +11,7 @@ static void close(struct sxcp_share_vars *v, u64 port_bytes_ps)
 	const struct sxcp_share_interval i = {
 		.capacity_bytes_ps = port_bytes_ps,
 		.elapsed_ns = fuzz_range(1, 1ULL << 51),
+		.asking_bytes = fuzz_range(0, LOST_MAX),
 		.sum_time = fuzz_flag() ? fuzz_u64() : 0,
 		.avg_rtt_ns = fuzz_range(0, TC_XCP_TIME_MAX_US * XCP_NS_PER_US),
 		.lost_bytes = (s64)fuzz_range(0, 2 * LOST_MAX) - LOST_MAX,
@@ -27,7 +28,8 @@ static void arrive(struct sxcp_share_vars *v)
 {
 	const struct sxcp_pkt pkt = draw_packet(TC_XCP_PROTOCOL_DEFAULT);
 
-	sxcp_share_arrive(v, sxcp_share_side(&pkt), &pkt, pkt.bytes, fuzz_flag());
+	if (sxcp_share_side(&pkt) == XCP_SIDE_OTHER)
+		sxcp_share_arrive(v, pkt.pkts, pkt.bytes, fuzz_flag());
 }
 
 static void leave(struct sxcp_share_vars *v)

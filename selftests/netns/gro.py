@@ -84,7 +84,7 @@ class Xcp:
         first, flags, rest, delta, reverse = struct.unpack("!3sB8sii", header)
         if flags & cls.SUM and total > 1:
             each, left = divmod(abs(delta), total)
-            delta = (each + (number < left)) * (1 if delta > 0 else -1)
+            delta = (each + (number >= total - left)) * (1 if delta > 0 else -1)
             flags &= ~cls.SUM
         return struct.pack("!3sB8sii", first, flags, rest, delta, 0 if number else reverse)
 

@@ -30,10 +30,11 @@
 #define TOLERANCE	0.001
 /* xcp_router.h treats greater rates as this one, bytes/s. */
 #define RATE_MAX	0x1p45
-/* Maximum relative error of a reciprocal in xcp_router.h. */
-#define RECIPROCAL_MAX	(1.0 / (1 << 29))
 /* A pool below this is empty, bytes/s. */
 #define EMPTY		1.0
+
+/* A port with one transmit queue */
+static const struct sxcp_others alone;
 
 /* The draft's variables, in bytes, seconds and bytes/s. */
 struct reference {
@@ -391,7 +392,7 @@ static void run_interval(struct port *port)
 	elapsed_ns = fmax(elapsed_ns, ctl_ns + below(2) * below(1 + ctl_ns));
 	if (below(4))
 		run_queue(port);
-	sxcp_close_interval(&port->v, &port->p, elapsed_ns);
+	sxcp_close_interval(&port->v, &port->p, &alone, elapsed_ns);
 	reference_interval(&port->r, elapsed_ns / 1e9);
 	check_interval(port);
 	seen.intervals++;
@@ -422,7 +423,7 @@ static u64 storm(u64 packets)
 		if (!below(50))
 			sxcp_close_queue(&port.v, &port.p, rng() >> (32 + below(32)));
 		if (!below(20))
-			sxcp_close_interval(&port.v, &port.p, rng() >> (12 + below(52)));
+			sxcp_close_interval(&port.v, &port.p, &alone, rng() >> (12 + below(52)));
 		wrong += pkt.delta_bytes_ps > delta ||
 			 port.v.residue_pos_q16 < 0 || port.v.residue_pos_q16 > XCP_RATE_MAX_Q16 ||
 			 port.v.residue_neg_q16 < 0 || port.v.residue_neg_q16 > XCP_RATE_MAX_Q16 ||
@@ -432,24 +433,9 @@ static u64 storm(u64 packets)
 	return wrong;
 }
 
-/* Find the worst error of the reciprocals; all 2^31 of them take a few seconds. */
-static double worst_reciprocal(u64 step)
-{
-	u64 x, worst = 0;
-
-	for (x = 1ULL << 31; x <= U32_MAX; x += step) {
-		u64 short_of = (1ULL << 63) - sxcp_reciprocal(x) * x;
-
-		if (short_of > worst)
-			worst = short_of;
-	}
-	return (double)worst / (1ULL << 63);
-}
-
 int main(int argc, char **argv)
 {
 	u64 packets = argc > 1 ? strtoull(argv[1], NULL, 0) : 10000000, wrong;
-	double reciprocal;
 	struct port port;
 	int i;
 
@@ -469,11 +455,6 @@ int main(int argc, char **argv)
 	       seen.failures ? "not ok" : "ok");
 
 	wrong = storm(packets / 5);
-	printf("%s 2 - packets of any bits keep every bound\n", wrong ? "not ok" : "ok");
-
-	reciprocal = worst_reciprocal(argc > 1 ? 1001 : 1);
-	printf("# short by at most 2^%.2f\n", log2(reciprocal));
-	printf("%s 3 - every reciprocal is within 2^-29\n1..3\n",
-	       reciprocal > RECIPROCAL_MAX ? "not ok" : "ok");
-	return seen.failures || wrong || reciprocal > RECIPROCAL_MAX;
+	printf("%s 2 - packets of any bits keep every bound\n1..2\n", wrong ? "not ok" : "ok");
+	return seen.failures || wrong;
 }

@@ -31,6 +31,7 @@ struct reference {
 	double event_s, event_bytes, flows, intervals;
 	double p, window, other_window, other_flow, xcp_flow;
 	double weight, capacity;
+	bool contended;
 };
 
 /* The measurements of an interval. */
@@ -108,7 +109,8 @@ static void reference_close(struct reference *r, const struct seen *s)
 
 	reference_other(r, s);
 	r->xcp_flow = s->asking / s->sum_time;
-	if (wants(s, 0, 1 - w) && wants(s, 1, w))
+	r->contended = wants(s, 0, 1 - w) && wants(s, 1, w);
+	if (r->contended)
 		w += KAPPA * (r->xcp_flow - r->other_flow) / (r->xcp_flow + r->other_flow);
 	r->weight = fmin(fmax(w, 1.0 / 64), 63.0 / 64);
 	left_over = r->weight * s->port - (s->left[1] + s->queue[1]) / s->elapsed;
@@ -156,11 +158,11 @@ static void set_interval(const struct port *p, struct seen *s, struct sxcp_share
 
 	v->arrived_bytes = s->arrived;
 	v->sized_bytes2 = s->arrived * p->size;
-	v->asking_bytes = s->asking;
 	v->left_bytes[0] = s->left[0];
 	v->left_bytes[1] = s->left[1];
 	*i = (struct sxcp_share_interval){
 		.capacity_bytes_ps = capacity, .elapsed_ns = elapsed_ns,
+		.asking_bytes = s->asking,
 		.sum_time = s->sum_time * 1e9 * (1 << XCP_TIME_SHIFT),
 		.avg_rtt_ns = floor(p->rtt * 1e9), .lost_bytes = s->lost,
 		.overhead_bytes = s->overhead, .cubic = s->cubic,
@@ -235,7 +237,7 @@ static u64 run_port(u64 intervals)
 			return n;
 		reference_close(&r, &s);
 		capacity = sxcp_share_close(&v, &i);
-		worst.moved += v.contended;
+		worst.moved += r.contended;
 		/* The length of a mean is a number of intervals: rounding may differ by one. */
 		if (v.intervals != r.intervals)
 			return n;

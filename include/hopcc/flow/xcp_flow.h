@@ -69,25 +69,21 @@ void nxcp_flow_close(struct xcp_flow *flow);
 /**
  * xcp_flow_offer() - set the values that the next packets carry
  * @flow: the flow from nxcp_flow_open()
- * @rtt_us: as in struct xcp_offer
- * @throughput_bytes_ps: as in struct xcp_offer
- * @delta_bytes_ps: as in struct xcp_offer
- * @flags: as in struct xcp_offer
+ * @new: the values
  *
  * Takes no lock: a packet that another CPU sends at the same time, without the socket lock, may
  * carry a mix of the old and the new offer.
  *
  * Context: a function of the socket's congestion control.
  */
-static inline void xcp_flow_offer(struct xcp_flow *flow, u32 rtt_us, u64 throughput_bytes_ps,
-				  s32 delta_bytes_ps, u8 flags)
+static inline void xcp_flow_offer(struct xcp_flow *flow, const struct xcp_offer *new)
 {
 	struct xcp_offer *offer = (struct xcp_offer *)flow;
 
-	WRITE_ONCE(offer->rtt_us, rtt_us);
-	WRITE_ONCE(offer->throughput_bytes_ps, throughput_bytes_ps);
-	WRITE_ONCE(offer->delta_bytes_ps, delta_bytes_ps);
-	WRITE_ONCE(offer->flags, flags);
+	WRITE_ONCE(offer->rtt_us, new->rtt_us);
+	WRITE_ONCE(offer->throughput_bytes_ps, new->throughput_bytes_ps);
+	WRITE_ONCE(offer->delta_bytes_ps, new->delta_bytes_ps);
+	WRITE_ONCE(offer->flags, new->flags);
 }
 
 /**

@@ -116,13 +116,6 @@ static inline enum xcp_format xcp_format(const struct xcp_hdr *h)
 	return (enum xcp_format)(h->version_format & 0xf);
 }
 
-/* Return: true for version 1 and a defined format; done in one comparison */
-static inline bool xcp_is_known_form(const struct xcp_hdr *h)
-{
-	return (__u8)(h->version_format - (XCP_VERSION << 4 | XCP_FORMAT_STANDARD)) <=
-	       XCP_FORMAT_MICRO - XCP_FORMAT_STANDARD;
-}
-
 /**
  * xcp_check() - validate a congestion header
  * @h: the bytes, or NULL if there are fewer than XCP_HDR_BYTES
@@ -134,9 +127,6 @@ static inline enum xcp_fault xcp_check(const struct xcp_hdr *h, __u8 own_protoco
 {
 	if (!h)
 		return XCP_BAD_TRUNCATED;
-	if (likely(xcp_is_known_form(h) && h->length == XCP_HDR_BYTES &&
-		   h->protocol != own_protocol))
-		return XCP_OK;
 	if (h->version_format >> 4 != XCP_VERSION)
 		return XCP_BAD_VERSION;
 	if (xcp_format(h) < XCP_FORMAT_STANDARD || xcp_format(h) > XCP_FORMAT_MICRO)

@@ -53,7 +53,13 @@ static bool drive_is_unanswered(struct xcp_flow *flow)
 
 static void drive_ask(struct xcp_flow *flow)
 {
-	xcp_flow_offer(flow, rtt_us, throughput, delta, 0);
+	const struct xcp_offer offer = {
+		.rtt_us = rtt_us,
+		.throughput_bytes_ps = throughput,
+		.delta_bytes_ps = delta,
+	};
+
+	xcp_flow_offer(flow, &offer);
 }
 
 static void drive_collect(const struct sock *sk, struct xcp_flow *flow)

@@ -19,8 +19,7 @@
  *
  * Intervals and periods follow each other without gaps from the first departure on. An interval
  * is closed at the next departure or dump after its end. This changes nothing but rounding,
- * since the intervals that have passed meanwhile were empty. So a timer is needed only where
- * the end of an interval must be seen without a packet, as by a tracepoint.
+ * since the intervals that have passed meanwhile were empty. So no timer is needed.
  *
  * The capacity is the configured rate, or less where the port is found to send less while packets
  * wait (hop_drain.h).

@@ -23,7 +23,6 @@
  * The kernel's own arrival time (skb->tstamp) cannot be used, since forwarding and redirecting
  * clear it before any qdisc.
  */
-#include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -33,7 +32,6 @@
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
-#include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/wire/int.h>
 #include <net/pkt_sched.h>
@@ -111,15 +109,12 @@ struct scsig_shared {
  *	packet to packet
  * @has_ring: hop_port_has_ring() is true
  * @is_of_queue: hop_port_is_of_queue() is true
- * @is_watched: @has_ring is true, or the option timer
  * @warned_slow: the warning of a slow port was given, for the configured rate
  * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @drain_run: the current measurement of the port's rate, by this queue
  * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
  * @stats: statistics for tc; apart, so that the qdisc fits 1 KiB
- * @timer: ends intervals while no packet leaves
- * @runs: the timer runs
  * @speed: watch on the device's rate; under RTNL
  */
 struct scsig_sched_data {
@@ -132,15 +127,12 @@ struct scsig_sched_data {
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	bool has_ring;
 	bool is_of_queue;
-	bool is_watched;
 	bool warned_slow;
 	struct hop_ring ring;
 	struct hop_port_queue sent;
 	struct hop_drain_run drain_run;
 	u64 followed_bytes_ps;
 	struct tc_csig_xstats *stats;
-	struct hrtimer timer;
-	bool runs;
 	struct hop_speed_watch speed;
 };
 
@@ -308,21 +300,6 @@ static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 	}
 }
 
-static void scsig_start_timer(struct scsig_sched_data *q)
-{
-	q->runs = true;
-	hrtimer_start(&q->timer,
-		      ns_to_ktime(q->port.start_ns + scsig_port_period_ns(&q->set->port)),
-		      HRTIMER_MODE_ABS_SOFT);
-}
-
-/* A callback that is running already waits for our lock, and then finds @runs false. */
-static void scsig_stop_timer(struct scsig_sched_data *q)
-{
-	q->runs = false;
-	hrtimer_try_to_cancel(&q->timer);
-}
-
 /* Call this only for a queue that shares its port. */
 static struct scsig_shared *scsig_shared(const struct scsig_sched_data *q)
 {
@@ -430,34 +407,6 @@ static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 	q->known = 0;
 	trace_csig_interval(q->sch, q->port.used_bytes_ps,
 			    scsig_port_available_bytes_ps(&q->port, &q->set->port));
-}
-
-/*
- * An interval is over. If no packet left in it, the timer stops, even if packets are queued:
- * until the next departure all intervals are empty, and scsig_look() then ends them together.
- */
-static enum hrtimer_restart scsig_expired(struct hrtimer *timer)
-{
-	struct scsig_sched_data *q = container_of(timer, struct scsig_sched_data, timer);
-	enum hrtimer_restart again = HRTIMER_NORESTART;
-	struct Qdisc *root;
-
-	rcu_read_lock();
-	root = qdisc_root_sleeping(q->sch);
-	spin_lock(qdisc_lock(root));
-	/* Do nothing if the timer was stopped, or stopped and started again. */
-	if (q->runs && !hrtimer_is_queued(timer)) {
-		q->runs = q->port.bytes;
-		scsig_look(q, ktime_get_ns());
-		if (q->runs) {
-			hrtimer_set_expires(timer, ns_to_ktime(q->port.start_ns +
-					    scsig_port_period_ns(&q->set->port)));
-			again = HRTIMER_RESTART;
-		}
-	}
-	spin_unlock(qdisc_lock(root));
-	rcu_read_unlock();
-	return again;
 }
 
 static u32 scsig_answer_bit(u32 type, enum csig_form form)
@@ -667,16 +616,11 @@ static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 no
 	}
 }
 
-/* A packet of a port with a timer or a ring leaves. */
-static void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
+static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
-	if (q->has_ring) {
-		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
 
-		hop_ring_give(&q->ring, now_ns, bytes, &bql);
-	}
-	if (q->set->value[TCA_CSIG_TIMER] && !q->runs)
-		scsig_start_timer(q);
+	hop_ring_give(&q->ring, now_ns, bytes, &bql);
 }
 
 /* If packets are left, the child holds them back: do not take this for a slow port. */
@@ -707,8 +651,8 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	hop_port_count(&q->sent, wire.bytes);
 	q->departures++;
 	hop_drain_depart(&q->drain_run, sch->q.qlen);
-	if (q->is_watched)
-		scsig_watch_departure(q, now_ns, wire.bytes);
+	if (q->has_ring)
+		scsig_give_to_ring(q, now_ns, wire.bytes);
 	return skb;
 }
 
@@ -718,7 +662,6 @@ static void scsig_reset(struct Qdisc *sch)
 	struct scsig_sched_data *q = qdisc_priv(sch);
 
 	hop_child_reset(sch);
-	scsig_stop_timer(q);
 	memset(&q->port, 0, sizeof(q->port));
 	hop_drain_stop(&q->drain_run);
 	q->known = 0;
@@ -737,7 +680,6 @@ static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 					     TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
 	[TCA_CSIG_SHIFT] = HOP_NLA_OPTION("shift", "", TC_CSIG_SHIFT_DEFAULT, TC_CSIG_SHIFT_MIN,
 					  TC_CSIG_SHIFT_MAX),
-	[TCA_CSIG_TIMER] = HOP_NLA_OPTION("timer", "", 0, 0, 1),
 	[TCA_CSIG_TPID_COMPACT] = HOP_NLA_OPTION("tpid_compact", "", TC_CSIG_TPID_COMPACT_DEFAULT,
 						 TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
 	[TCA_CSIG_TPID_EXPANDED] = HOP_NLA_OPTION("tpid_expanded", "",
@@ -752,7 +694,9 @@ static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 /* The policy does not check ranges, since its error message could not name the option. */
 static const struct nla_policy scsig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_RATE] = { .type = NLA_U64 },
-	[TCA_CSIG_OVERHEAD ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
+	[TCA_CSIG_OVERHEAD ... TCA_CSIG_SHIFT] = { .type = NLA_U32 },
+	[TCA_CSIG_UNUSED] = { .type = NLA_REJECT },
+	[TCA_CSIG_TPID_COMPACT ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
 	[TCA_CSIG_SIGNAL_ABW ... TCA_CSIG_SIGNAL_PD] = { .type = NLA_NESTED },
 };
 
@@ -831,40 +775,6 @@ static int scsig_check_layouts(const struct scsig_settings *set, struct nlattr *
 	return 0;
 }
 
-/* Refuse short timer periods in a container, since the whole machine pays for the CPU time. */
-static int scsig_check_period(const struct Qdisc *sch, const struct scsig_settings *set,
-			      struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	static const int attrs[] = { TCA_CSIG_TIMER, TCA_CSIG_INTERVAL, TCA_CSIG_SHIFT,
-				     TCA_CSIG_ESTIMATOR, TCA_CSIG_RATE };
-	int i;
-
-	if (scsig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
-	    hop_is_trusted(dev_net(qdisc_dev(sch))))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(attrs); i++)
-		if (tb[attrs[i]])
-			return hop_nla_refuse(extack, tb[attrs[i]],
-					      "in a user namespace the period of timer must be "
-					      __stringify(TC_CSIG_TIMER_CONTAINER_MIN_NS)
-					      " ns at least: interval, of dre interval / 2^shift");
-	return 0;
-}
-
-static int scsig_check_timer(const struct Qdisc *sch, const struct scsig_settings *set,
-			     struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	if (!set->value[TCA_CSIG_TIMER])
-		return 0;
-	if (set->port.estimator == TC_CSIG_ESTIMATOR_EWMA)
-		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
-				      "timer is for raw and dre: ewma counts at departures only");
-	if (scsig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
-		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
-				      "with timer, the interval over 2^shift of dre must be 10us at least");
-	return scsig_check_period(sch, set, tb, extack);
-}
-
 /* Is it an EtherType by which frames without a tag are recognised? */
 static bool scsig_is_taken(u16 tpid)
 {
@@ -872,11 +782,9 @@ static bool scsig_is_taken(u16 tpid)
 }
 
 /* Check the conditions that involve more than one option. */
-static int scsig_check(const struct Qdisc *sch, const struct scsig_settings *set,
-		       struct nlattr **tb, struct netlink_ext_ack *extack)
+static int scsig_check(const struct scsig_settings *set, struct nlattr **tb,
+		       struct netlink_ext_ack *extack)
 {
-	int err;
-
 	if (set->tpids.tpid[CSIG_COMPACT] == set->tpids.tpid[CSIG_EXPANDED])
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "tpid_compact and tpid_expanded must differ");
@@ -884,8 +792,7 @@ static int scsig_check(const struct Qdisc *sch, const struct scsig_settings *set
 	    scsig_is_taken(set->tpids.tpid[CSIG_EXPANDED]))
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "a tpid must not be that of a VLAN tag, IPv4 or IPv6");
-	err = scsig_check_timer(sch, set, tb, extack);
-	return err ?: scsig_check_layouts(set, tb, extack);
+	return scsig_check_layouts(set, tb, extack);
 }
 
 static void scsig_derive_locator(struct scsig_settings *set, struct scsig_signal *signal,
@@ -972,10 +879,8 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 	struct scsig_settings *old = q->set;
 
 	hop_assert_qdisc_lock(q->sch);
-	if (port != q->sent.port || (old && !scsig_measures_alike(old, set))) {
-		scsig_stop_timer(q);
+	if (port != q->sent.port || (old && !scsig_measures_alike(old, set)))
 		memset(&q->port, 0, sizeof(q->port));
-	}
 	hop_port_use(&q->sent, port);
 	if (old && old->port.capacity_bytes_ps != set->port.capacity_bytes_ps)
 		scsig_forget_drain(q);
@@ -985,10 +890,7 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 	q->followed_bytes_ps = 0;
 	q->is_of_queue = hop_port_is_of_queue(q->sch);
 	q->has_ring = hop_port_has_ring(q->sch);
-	q->is_watched = q->has_ring || set->value[TCA_CSIG_TIMER];
 	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
-	if (!set->value[TCA_CSIG_TIMER])
-		scsig_stop_timer(q);
 	q->known = 0;
 	smp_store_release(&q->set, set);	/* for dump() */
 	return old;
@@ -1009,7 +911,7 @@ static int scsig_prepare(const struct Qdisc *sch, struct scsig_settings *set, st
 		return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
 	scsig_derive(set, rate_bytes_ps);
-	return scsig_check(sch, set, tb, extack);
+	return scsig_check(set, tb, extack);
 }
 
 /* Queues form one port if they have the same port ID and the same way of measuring. */
@@ -1077,21 +979,6 @@ static int scsig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ex
 	return set ? scsig_configure(sch, set, tb, extack) : -ENOMEM;
 }
 
-/*
- * The current interval gets the new length. With a timer, the interval is kept, since the user who
- * set the timer might not have been allowed a shorter period. Context: tree lock held.
- */
-static void scsig_follow_interval(struct scsig_sched_data *q, u64 rate_bytes_ps)
-{
-	struct scsig_settings *set = q->set;
-
-	hop_assert_qdisc_lock(q->sch);
-	if (set->value[TCA_CSIG_TIMER])
-		return;
-	scsig_set_interval(set, rate_bytes_ps);
-	set->due_ns = scsig_due_ns(q);
-}
-
 /* The speed of the port's device may have changed. Context: RTNL. */
 static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 {
@@ -1106,7 +993,9 @@ static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	}
 	scsig_set_rate(q->set, rate_bytes_ps);
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
-	scsig_follow_interval(q, rate_bytes_ps);
+	/* The current interval gets the new length. */
+	scsig_set_interval(q->set, rate_bytes_ps);
+	q->set->due_ns = scsig_due_ns(q);
 	q->known = 0;
 }
 
@@ -1143,7 +1032,6 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	int err = 0;
 
 	hop_child_prepare(sch);
-	hrtimer_setup(&q->timer, scsig_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->sent.sch = sch;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
@@ -1171,7 +1059,6 @@ static void scsig_destroy(struct Qdisc *sch)
 	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
-	hrtimer_cancel(&q->timer);
 	hop_port_use(&q->sent, NULL);
 	hop_port_put(port);
 	hop_child_destroy(sch);

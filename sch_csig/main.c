@@ -50,8 +50,7 @@
  * @port: the estimator's parameters, computed from the attributes, as are the next five
  *	members; the rate may follow the device's
  * @due_ns: scsig_port_due_ns() of @port
- * @types: bit n is set if the port has the signal of type n
- * @updated_types: @types in mode update, else 0
+ * @types: bit n is set if tags of type n are updated
  * @tpids: TPIDs of tags
  * @attrs: attributes of the port for locators, by TC_CSIG_WHAT_*
  * @signal: configuration of the signals, by type
@@ -64,7 +63,6 @@ struct scsig_settings {
 	struct scsig_port_params port;
 	u64 due_ns;
 	u32 types;
-	u32 updated_types;
 	struct csig_tpids tpids;
 	u32 attrs[TC_CSIG_WHATS];
 	struct scsig_signal signal[CSIG_TYPES];
@@ -75,14 +73,10 @@ struct scsig_settings {
  * struct scsig_answer - the port's value for a tag
  * @measured: the value in kbit/s, ppm or ns, depending on the type
  * @code: the same value in the tag's units, by csig_encode()
- * @locator: locator that this port writes, without a TTL
- * @has_ttl: the locator depends on the packet's TTL
  */
 struct scsig_answer {
 	u64 measured;
 	u32 code;
-	u16 locator;
-	bool has_ttl;
 };
 
 /**
@@ -114,7 +108,7 @@ struct scsig_shared {
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @drain_run: the current measurement of the port's rate, by this queue
  * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
- * @stats: statistics for tc; apart, so that the qdisc fits 1 KiB
+ * @stats: statistics for tc
  * @speed: watch on the device's rate; under RTNL
  */
 struct scsig_sched_data {
@@ -132,7 +126,7 @@ struct scsig_sched_data {
 	struct hop_port_queue sent;
 	struct hop_drain_run drain_run;
 	u64 followed_bytes_ps;
-	struct tc_csig_xstats *stats;
+	struct tc_csig_xstats stats;
 	struct hop_speed_watch speed;
 };
 
@@ -150,7 +144,7 @@ static u32 scsig_pkts(const struct sk_buff *skb)
 
 /*
  * Return: true if the packet's tag must be removed, and counts why a tag is not updated. @type is
- * the tag's type, or CSIG_TYPES if the tag has a fault or this port does not update tags.
+ * the tag's type, or CSIG_TYPES if the tag has a fault.
  */
 static bool scsig_must_strip(struct scsig_sched_data *q,
 			     const struct csig_place *place, u32 type, u32 pkts)
@@ -159,12 +153,12 @@ static bool scsig_must_strip(struct scsig_sched_data *q,
 	const u32 mode = set->value[TCA_CSIG_MODE];
 
 	if (place->fault)
-		q->stats->malformed_pkts[place->fault - 1] += pkts;
+		q->stats.malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
 	if (scsig_has(set, type))
 		return false;
-	q->stats->unsupported_pkts += pkts;
+	q->stats.unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
@@ -175,10 +169,10 @@ static bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkt
 
 	do {
 		if (place.fault == CSIG_BAD_TRUNCATED || !scsig_packet_cut(skb, &place)) {
-			q->stats->fenced_pkts += pkts;
+			q->stats.fenced_pkts += pkts;
 			return false;
 		}
-		q->stats->stripped_pkts += pkts;
+		q->stats.stripped_pkts += pkts;
 		place = scsig_packet_find(skb, &q->set->tpids);
 	} while (place.form);
 	return true;
@@ -200,104 +194,45 @@ static int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct s
 	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
-/* Convert a packet to the first form. Return: true if it must be segmented. */
-static bool scsig_normalise(struct sk_buff *skb, struct net_device *dev,
-			    enum csig_form form, u32 offset_bytes, u16 inner)
-{
-	const struct csig_place place = {
-		.form = form, .offset_bytes = offset_bytes, .inner = inner,
-	};
-
-	return scsig_packet_normalise(skb, dev, &place) && skb_is_gso(skb) &&
-	       !hop_device_is_veth(dev);
-}
-
 static void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
 {
 	if (form == CSIG_COMPACT)
-		q->stats->compact_pkts += pkts;
+		q->stats.compact_pkts += pkts;
 	else
-		q->stats->expanded_pkts += pkts;
+		q->stats.expanded_pkts += pkts;
 }
 
-/* Enqueue a packet that may have a tag at any place. */
-static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
-				      struct sk_buff **to_free)
+static int scsig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
+				const struct csig_place *place)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	const struct scsig_settings *set = q->set;
-	struct csig_place place = {};
+	const u32 type = place->fault ? CSIG_TYPES : scsig_packet_read(skb, place).type;
 	const u32 pkts = scsig_pkts(skb);
-	u32 type = CSIG_TYPES;
 
-	if (!scsig_packet_is_plain(skb, &set->tpids))
-		place = scsig_packet_find(skb, &set->tpids);
-	if (!place.form)
-		goto queue;
-	scsig_count(q, place.form, pkts);
-	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
-		type = scsig_packet_read(skb, &place).type;
-	if (scsig_must_strip(q, &place, type, pkts)) {
-		if (!scsig_strip(q, skb, pkts))
-			return qdisc_drop(skb, sch, to_free);
-		goto queue;
-	}
+	scsig_count(q, place->form, pkts);
+	if (scsig_must_strip(q, place, type, pkts))
+		return scsig_strip(q, skb, pkts) ? hop_child_enqueue(skb, sch, to_free) :
+						   qdisc_drop(skb, sch, to_free);
 	/* The tag asks for the packet's delay in this port. */
-	if (type == CSIG_PD)
+	if (type == CSIG_PD && scsig_has(q->set, type))
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	if (!place.fault && scsig_packet_is_second_form(skb, &place) &&
-	    scsig_normalise(skb, qdisc_dev(sch), place.form, place.offset_bytes, place.inner))
+	if (!place->fault && scsig_packet_is_second_form(skb, place) &&
+	    scsig_packet_normalise(skb, qdisc_dev(sch), place) && skb_is_gso(skb) &&
+	    !hop_device_is_veth(qdisc_dev(sch)))
 		return scsig_queue_segments(skb, sch, to_free);
-queue:
 	return hop_child_enqueue(skb, sch, to_free);
-}
-
-/* Enqueue a packet with a tag of @form, a constant, where scsig_packet_glance() finds tags. */
-static __always_inline int scsig_enqueue_near(struct sk_buff *skb, struct Qdisc *sch,
-					      struct sk_buff **to_free, enum csig_form form)
-{
-	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
-	struct scsig_sched_data *q = qdisc_priv(sch);
-	const u32 type = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
-
-	if (!(q->set->updated_types >> type & 1) ||
-	    scsig_packet_is_second_form(skb, &place))
-		return scsig_enqueue_any(skb, sch, to_free);
-	scsig_count(q, form, scsig_pkts(skb));
-	/* The tag asks for the packet's delay in this port. */
-	if (type == CSIG_PD)
-		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	return hop_child_enqueue(skb, sch, to_free);
-}
-
-static noinline int scsig_enqueue_compact(struct sk_buff *skb, struct Qdisc *sch,
-					  struct sk_buff **to_free)
-{
-	return scsig_enqueue_near(skb, sch, to_free, CSIG_COMPACT);
-}
-
-static noinline int scsig_enqueue_expanded(struct sk_buff *skb, struct Qdisc *sch,
-					   struct sk_buff **to_free)
-{
-	return scsig_enqueue_near(skb, sch, to_free, CSIG_EXPANDED);
 }
 
 static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
+	struct csig_place place;
 
 	if (q->has_ring)
 		hop_port_look_stopped(&q->ring, sch, skb);
-	switch (scsig_packet_glance(skb, &q->set->tpids)) {
-	case CSIG_GLANCE_IP:
-		return hop_child_enqueue(skb, sch, to_free);
-	case CSIG_GLANCE_COMPACT:
-		return scsig_enqueue_compact(skb, sch, to_free);
-	case CSIG_GLANCE_EXPANDED:
-		return scsig_enqueue_expanded(skb, sch, to_free);
-	default:
-		return scsig_enqueue_any(skb, sch, to_free);
-	}
+	place = scsig_packet_find(skb, &q->set->tpids);
+	return place.form ? scsig_enqueue_tagged(skb, sch, to_free, &place) :
+			    hop_child_enqueue(skb, sch, to_free);
 }
 
 /* Call this only for a queue that shares its port. */
@@ -421,8 +356,6 @@ static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig
 
 	answer->measured = scsig_port_value(&q->port, &q->set->port, type, 0);
 	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
-	answer->locator = q->set->signal[type].locator[form];
-	answer->has_ttl = q->set->signal[type].has_ttl[form];
 	q->known |= scsig_answer_bit(type, form);
 }
 
@@ -438,34 +371,31 @@ static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
  * Most hops are not the worst, so the value is encoded only if needed. Return: true if the packet
  * waited longer here than its tag reports; @a: result
  */
-static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
-					       enum csig_form form, const struct csig_tag *t,
-					       u64 now_ns, struct scsig_answer *a)
+static bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
+			       enum csig_form form, const struct csig_tag *t, u64 now_ns,
+			       struct scsig_answer *a)
 {
 	const struct scsig_signal *signal = &q->set->signal[CSIG_PD];
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
-		q->stats->untimed_pkts += scsig_pkts(skb);
+		q->stats.untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
 	if (q->has_ring)
 		waited_ns += scsig_ring_wait_ns(q, now_ns);
-	if (waited_ns > q->stats->longest_ns)
-		q->stats->longest_ns = waited_ns;
+	if (waited_ns > q->stats.longest_ns)
+		q->stats.longest_ns = waited_ns;
 	if (waited_ns < csig_high(&signal->scale, form, t->value))
 		return false;
 	a->measured = waited_ns;
 	a->code = csig_encode(&signal->scale, form, waited_ns);
-	a->locator = signal->locator[form];
-	a->has_ttl = signal->has_ttl[form];
 	return true;
 }
 
 /* Return: true if the port's value is worse than the tag's; @a: result */
-static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb,
-					 enum csig_form form, const struct csig_tag *t,
-					 u64 now_ns, struct scsig_answer *a)
+static bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb, enum csig_form form,
+			 const struct csig_tag *t, u64 now_ns, struct scsig_answer *a)
 {
 	if (t->type == CSIG_PD)
 		return scsig_answer_delay(q, skb, form, t, now_ns, a);
@@ -475,145 +405,37 @@ static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_b
 	return csig_worse(t->type, a->code, t->value);
 }
 
-/*
- * Make a tag writable whose bytes are shared or not in the linear part. Return: the tag, which may
- * have changed before its bytes were copied; its type is CSIG_TYPES if it cannot be written or
- * does not exist any more.
- */
-static struct csig_tag scsig_read_own(struct scsig_sched_data *q, struct sk_buff *skb,
-				      enum csig_form form, u32 offset_bytes)
+/* Update a tag, with the fields @t, to the port's worse value @a. */
+static void scsig_write_update(struct scsig_sched_data *q, struct sk_buff *skb,
+			       const struct csig_place *place, struct csig_tag *t,
+			       const struct scsig_answer *a)
 {
-	const struct csig_place before = { .form = form, .offset_bytes = offset_bytes };
-	const struct csig_tag none = { .type = CSIG_TYPES };
-	struct csig_place now;
+	const struct tc_csig_layout *layout = &q->set->signal[t->type].layout[place->form];
+	const u32 locator = scsig_compose(layout, q->set->attrs, scsig_packet_ttl(skb, place));
 
-	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(&before))) {
-		q->stats->unwritable_pkts += scsig_pkts(skb);
-		return none;
+	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(place))) {
+		q->stats.unwritable_pkts += scsig_pkts(skb);
+		return;
 	}
-	now = scsig_packet_find(skb, &q->set->tpids);
-	if (now.form != form || now.offset_bytes != offset_bytes)
-		return none;
-	return scsig_packet_read(skb, &now);
-}
-
-static u32 scsig_locator_with_ttl(const struct scsig_settings *set,
-				  const struct sk_buff *skb, enum csig_form form, u32 type)
-{
-	const struct csig_place place = scsig_packet_find(skb, &set->tpids);
-
-	return scsig_compose(&set->signal[type].layout[form], set->attrs,
-			    scsig_packet_ttl(skb, &place));
-}
-
-static void scsig_trace_update(const struct Qdisc *sch, enum csig_form form,
-			       const u8 *data, u64 measured)
-{
-	const struct csig_tag t = csig_read(form, data);
-
-	trace_csig_update(sch, form, &t, measured);
-}
-
-/* Update a tag whose bytes can be written. @t: the tag's current fields */
-static __always_inline void scsig_write_update(struct scsig_sched_data *q, struct sk_buff *skb,
-					       const struct csig_place *place, struct csig_tag t,
-					       const struct scsig_answer *a)
-{
-	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
-	u32 locator = a->locator;
-
-	if (a->has_ttl)
-		locator = scsig_locator_with_ttl(q->set, skb, place->form, t.type);
-	if (!csig_replace(&t, a->code, locator))
-		return;
-	csig_write(place->form, data, &t);
+	csig_replace(t, a->code, locator);
+	csig_write(place->form, skb->data + place->offset_bytes + CSIG_TPID_BYTES, t);
 	scsig_packet_forget_sum(skb);
-	q->stats->updated_pkts[t.type] += scsig_pkts(skb);
-	if (trace_csig_update_enabled())
-		scsig_trace_update(q->sch, place->form, data, a->measured);
+	q->stats.updated_pkts[t->type] += scsig_pkts(skb);
+	trace_csig_update(q->sch, place->form, t, a->measured);
 }
 
-/* Update a tag to the port's worse value @a if the packet's bytes are shared or not linear. */
-static void scsig_update_shared(struct scsig_sched_data *q, struct sk_buff *skb,
-				enum csig_form form, u32 offset_bytes, u32 type,
-				const struct scsig_answer *a)
+/* Compare the port's value with the tag of a packet that leaves. Most hops are not the worst. */
+static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
-	const struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
-	const struct csig_tag t = scsig_read_own(q, skb, form, offset_bytes);
-
-	if (t.type == type)
-		scsig_write_update(q, skb, &place, t, a);
-}
-
-/* Compare the port's value with a tag without a fault. Most hops are not the worst. */
-static __always_inline void scsig_update_at(struct scsig_sched_data *q, struct sk_buff *skb,
-					    const struct csig_place *place,
-					    const struct csig_tag *t, u64 now_ns)
-{
+	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
 	struct scsig_answer a;
-
-	if (!(q->set->updated_types >> t->type & 1) ||
-	    !scsig_answer(q, skb, place->form, t, now_ns, &a))
-		return;
-	if (scsig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
-				       CSIG_TPID_BYTES))
-		scsig_write_update(q, skb, place, *t, &a);
-	else
-		scsig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
-}
-
-/* Update a packet that leaves at @now_ns and may have a tag at any place. */
-static noinline void scsig_update_any(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
-{
-	struct csig_place place;
 	struct csig_tag t;
 
-	if (!q->set->updated_types || scsig_packet_is_plain(skb, &q->set->tpids))
-		return;
-	place = scsig_packet_find(skb, &q->set->tpids);
 	if (!place.form || place.fault)
 		return;
 	t = scsig_packet_read(skb, &place);
-	scsig_update_at(q, skb, &place, &t, now_ns);
-}
-
-/* Update a packet with a tag of @form, a constant, where scsig_packet_glance() finds tags. */
-static __always_inline void scsig_update_near(struct scsig_sched_data *q, struct sk_buff *skb,
-					      enum csig_form form, u64 now_ns)
-{
-	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
-	const struct csig_tag t = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES +
-					    CSIG_TPID_BYTES);
-
-	scsig_update_at(q, skb, &place, &t, now_ns);
-}
-
-static noinline void scsig_update_compact(struct scsig_sched_data *q, struct sk_buff *skb,
-					  u64 now_ns)
-{
-	scsig_update_near(q, skb, CSIG_COMPACT, now_ns);
-}
-
-static noinline void scsig_update_expanded(struct scsig_sched_data *q, struct sk_buff *skb,
-					   u64 now_ns)
-{
-	scsig_update_near(q, skb, CSIG_EXPANDED, now_ns);
-}
-
-static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
-{
-	switch (scsig_packet_glance(skb, &q->set->tpids)) {
-	case CSIG_GLANCE_IP:
-		break;
-	case CSIG_GLANCE_COMPACT:
-		scsig_update_compact(q, skb, now_ns);
-		break;
-	case CSIG_GLANCE_EXPANDED:
-		scsig_update_expanded(q, skb, now_ns);
-		break;
-	default:
-		scsig_update_any(q, skb, now_ns);
-	}
+	if (scsig_has(q->set, t.type) && scsig_answer(q, skb, place.form, &t, now_ns, &a))
+		scsig_write_update(q, skb, &place, &t, &a);
 }
 
 static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
@@ -795,15 +617,6 @@ static int scsig_check(const struct scsig_settings *set, struct nlattr **tb,
 	return scsig_check_layouts(set, tb, extack);
 }
 
-static void scsig_derive_locator(struct scsig_settings *set, struct scsig_signal *signal,
-				 enum csig_form form)
-{
-	const struct tc_csig_layout *layout = &signal->layout[form];
-
-	signal->locator[form] = scsig_compose(layout, set->attrs, 0);
-	signal->has_ttl[form] = scsig_layout_needs_ttl(layout);
-}
-
 /* The interval follows the rate unless tc set it. The options contain a copy, for dumps. */
 static void scsig_set_interval(struct scsig_settings *set, u64 rate_bytes_ps)
 {
@@ -812,22 +625,20 @@ static void scsig_set_interval(struct scsig_settings *set, u64 rate_bytes_ps)
 	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
 }
 
-/* The locators depend on the rate and on other attributes, so they are computed here too. */
 static void scsig_set_rate(struct scsig_settings *set, u64 rate_bytes_ps)
 {
-	u32 type, form, rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
+	u32 rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
 
 	set->port.capacity_bytes_ps = rate_bytes_ps;
 	set->attrs[TC_CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
-	for (type = 0; type < CSIG_TYPES; type++)
-		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
-			scsig_derive_locator(set, &set->signal[type], form);
 }
 
-static u32 scsig_types_on(const struct scsig_settings *set)
+static u32 scsig_types(const struct scsig_settings *set)
 {
 	u32 type, types = 0;
 
+	if (set->value[TCA_CSIG_MODE] != TC_CSIG_MODE_UPDATE)
+		return 0;
 	for (type = 0; type < CSIG_TYPES; type++)
 		if (set->signal[type].on)
 			types |= BIT(type);
@@ -840,9 +651,7 @@ static void scsig_derive(struct scsig_settings *set, u64 rate_bytes_ps)
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
 	set->due_ns = scsig_port_due_ns(&set->port);
-	set->types = scsig_types_on(set);
-	set->updated_types =
-		set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE ? set->types : 0;
+	set->types = scsig_types(set);
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
 	set->attrs[TC_CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];
@@ -1042,8 +851,7 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		err = hop_child_init(sch, 0, extack);
 	if (err)
 		return err;
-	q->stats = kzalloc(sizeof(*q->stats), GFP_KERNEL);
-	set = q->stats ? scsig_defaults() : NULL;
+	set = scsig_defaults();
 	if (!set)
 		return -ENOMEM;
 	err = scsig_configure(sch, set, tb, extack);
@@ -1062,7 +870,6 @@ static void scsig_destroy(struct Qdisc *sch)
 	hop_port_use(&q->sent, NULL);
 	hop_port_put(port);
 	hop_child_destroy(sch);
-	kfree(q->stats);
 	if (q->set)
 		kfree_rcu(q->set, rcu);
 }
@@ -1133,7 +940,7 @@ static int scsig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* The lock makes the numbers consistent, and prevents torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
-	st = *q->stats;
+	st = q->stats;
 	now = scsig_estimate_now(q);
 	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set->port);
 	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;

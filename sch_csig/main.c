@@ -47,9 +47,8 @@
  * @rate_bytes_ps: rate set by tc, bytes/s; TC_CSIG_RATE_AUTO for the device's rate
  * @value: the 32-bit options, by attribute
  * @has_interval: the interval was set by tc; otherwise it follows the rate
- * @port: the estimator's parameters, computed from the attributes, as are the next five
+ * @port: the estimator's parameters, computed from the attributes, as are the next three
  *	members; the rate may follow the device's
- * @due_ns: scsig_port_due_ns() of @port
  * @types: bit n is set if tags of type n are updated
  * @tpids: TPIDs of tags
  * @attrs: attributes of the port for locators, by TC_CSIG_WHAT_*
@@ -61,7 +60,6 @@ struct scsig_settings {
 	u32 value[TCA_CSIG_MAX + 1];
 	bool has_interval;
 	struct scsig_port_params port;
-	u64 due_ns;
 	u32 types;
 	struct csig_tpids tpids;
 	u32 attrs[TC_CSIG_WHATS];
@@ -94,20 +92,17 @@ struct scsig_shared {
  * @child: the child qdisc; must be first
  * @sch: the qdisc that contains this structure as private data
  * @set: the settings; NULL only until init() sets them
- * @port: the estimate, or a copy of the shared port's estimate, except @port.bytes, which then
- *	counts this queue's bytes
+ * @port: the estimate, or a copy of the shared port's estimate
  * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
  *	estimate or the settings change
  * @departures: number of packets that left; a GSO packet is one
  * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
  *	packet to packet
  * @has_ring: hop_port_has_ring() is true
- * @is_of_queue: hop_port_is_of_queue() is true
  * @warned_slow: the warning of a slow port was given, for the configured rate
  * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @drain_run: the current measurement of the port's rate, by this queue
- * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
  * @stats: statistics for tc
  * @speed: watch on the device's rate; under RTNL
  */
@@ -120,12 +115,10 @@ struct scsig_sched_data {
 	u32 departures;
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	bool has_ring;
-	bool is_of_queue;
 	bool warned_slow;
 	struct hop_ring ring;
 	struct hop_port_queue sent;
 	struct hop_drain_run drain_run;
-	u64 followed_bytes_ps;
 	struct tc_csig_xstats stats;
 	struct hop_speed_watch speed;
 };
@@ -253,14 +246,13 @@ static void scsig_warn_slow(struct scsig_sched_data *q, const struct hop_drain *
 }
 
 /*
- * Measure the rate of the port at the end of an interval. @vars: the port's variables; @bytes:
- * bytes sent by all of its queues. Context: for a port of several queues, its lock held
+ * Measure the rate of the port, over half an interval at least: ewma is updated more often. @vars:
+ * the port's variables. Context: for a port of several queues, its lock held
  */
-static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_vars *vars, u64 bytes,
-			       u64 now_ns)
+static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_vars *vars, u64 now_ns)
 {
 	const struct hop_drain_sent sent = {
-		.bytes = bytes,
+		.bytes = vars->total_bytes,
 		/* All packets that left have arrived, and so have those that wait. */
 		.moves = 2ULL * q->departures + q->sch->q.qlen,
 		.now_ns = now_ns,
@@ -269,8 +261,12 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 
 	if (q->sent.port)
 		lockdep_assert_held(&q->sent.port->lock);
+	if (now_ns - q->drain_run.start_ns < scsig_port_t_ns(vars, &q->set->port) / 2)
+		return;
 	if (hop_drain_look(&vars->drain, &q->drain_run, q->set->port.capacity_bytes_ps, &sent))
 		scsig_warn_slow(q, &vars->drain);
+	vars->drain_interval_ns = vars->drain.rate_bytes_ps ?
+				  scsig_port_interval_ns(vars->drain.rate_bytes_ps) : 0;
 }
 
 /*
@@ -280,54 +276,25 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 {
 	struct scsig_shared *shared = scsig_shared(q);
-	u64 bytes;
 	bool ended;
 
 	spin_lock(&shared->port.lock);
-	bytes = hop_port_sum(&shared->port);
-	ended = scsig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns, bytes, now_ns);
-	scsig_measure_port(q, &shared->vars, bytes, now_ns);
-	if (q->port.periods != shared->vars.periods ||
-	    q->port.drain.rate_bytes_ps != shared->vars.drain.rate_bytes_ps)
-		q->known = 0;
+	ended = scsig_port_look(&shared->vars, &q->set->port, hop_port_sum(&shared->port), now_ns);
+	scsig_measure_port(q, &shared->vars, now_ns);
 	q->port = shared->vars;
 	spin_unlock(&shared->port.lock);
-	q->port.bytes = 0;
 	return ended;
 }
 
 /* Update the estimate of a port by itself. Return: true if an interval ended. */
 static bool scsig_look_alone(struct scsig_sched_data *q, u64 now_ns)
 {
-	if (!scsig_port_look(&q->port, &q->set->port, now_ns))
+	const u64 bytes = atomic64_read(&q->sent.sent_bytes);
+
+	if (!scsig_port_look(&q->port, &q->set->port, bytes, now_ns))
 		return false;
-	/* ewma is updated at each departure, but the rate is measured over intervals. */
-	if (now_ns - q->drain_run.start_ns >= q->set->port.interval_ns / 2)
-		scsig_measure_port(q, &q->port, atomic64_read(&q->sent.sent_bytes), now_ns);
+	scsig_measure_port(q, &q->port, now_ns);
 	return true;
-}
-
-static u64 scsig_due_ns(const struct scsig_sched_data *q)
-{
-	return q->sent.port ? scsig_port_shared_due_ns(&q->set->port) :
-			      scsig_port_due_ns(&q->set->port);
-}
-
-/*
- * A port that is slower than its configured rate needs a longer interval to contain as many
- * packets. The options keep the configured interval.
- */
-static void scsig_follow_drain(struct scsig_sched_data *q)
-{
-	const u64 rate_bytes_ps = q->port.drain.rate_bytes_ps;
-	struct scsig_settings *set = q->set;
-	u64 interval_ns = set->value[TCA_CSIG_INTERVAL];
-
-	if (rate_bytes_ps)
-		interval_ns = max(interval_ns, scsig_port_interval_ns(rate_bytes_ps));
-	q->followed_bytes_ps = rate_bytes_ps;
-	set->port.interval_ns = interval_ns;
-	set->due_ns = scsig_due_ns(q);
 }
 
 static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
@@ -335,13 +302,10 @@ static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) :
 					  scsig_look_alone(q, now_ns);
 
-	if (q->port.drain.rate_bytes_ps != q->followed_bytes_ps)
-		scsig_follow_drain(q);
-	if (!ended)
-		return;
 	q->known = 0;
-	trace_csig_interval(q->sch, q->port.used_bytes_ps,
-			    scsig_port_available_bytes_ps(&q->port, &q->set->port));
+	if (ended)
+		trace_csig_interval(q->sch, q->port.used_bytes_ps,
+				    scsig_port_available_bytes_ps(&q->port, &q->set->port));
 }
 
 static u32 scsig_answer_bit(u32 type, enum csig_form form)
@@ -362,7 +326,7 @@ static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig
 /* Return: the time that a packet will wait in the driver's ring, ns */
 static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set->port.shared);
 
 	return hop_ring_wait_ns(&q->ring, hop_ring_held_bytes(&q->ring, now_ns, &bql));
 }
@@ -440,7 +404,7 @@ static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 no
 
 static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set->port.shared);
 
 	hop_ring_give(&q->ring, now_ns, bytes, &bql);
 }
@@ -465,11 +429,10 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 		return NULL;
 	}
 	now_ns = ktime_get_ns();
-	if (scsig_port_is_due(&q->port, set->due_ns, now_ns))
+	if (scsig_port_is_due(&q->port, &set->port, now_ns))
 		scsig_look(q, now_ns);
 	scsig_update(q, skb, now_ns);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
-	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
 	q->departures++;
 	hop_drain_depart(&q->drain_run, sch->q.qlen);
@@ -650,7 +613,6 @@ static void scsig_derive(struct scsig_settings *set, u64 rate_bytes_ps)
 	scsig_set_interval(set, rate_bytes_ps);
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
-	set->due_ns = scsig_port_due_ns(&set->port);
 	set->types = scsig_types(set);
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
@@ -673,11 +635,11 @@ static void scsig_forget_drain(struct scsig_sched_data *q)
 {
 	hop_assert_qdisc_lock(q->sch);
 	q->warned_slow = false;
-	q->port.drain = (struct hop_drain){};
+	scsig_port_forget_drain(&q->port);
 	if (!q->sent.port)
 		return;
 	spin_lock_bh(&q->sent.port->lock);
-	scsig_shared(q)->vars.drain = (struct hop_drain){};
+	scsig_port_forget_drain(&scsig_shared(q)->vars);
 	spin_unlock_bh(&q->sent.port->lock);
 }
 
@@ -695,9 +657,6 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 		scsig_forget_drain(q);
 	/* The overhead may have changed. */
 	hop_drain_stop(&q->drain_run);
-	/* The new settings have the configured interval. */
-	q->followed_bytes_ps = 0;
-	q->is_of_queue = hop_port_is_of_queue(q->sch);
 	q->has_ring = hop_port_has_ring(q->sch);
 	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
 	q->known = 0;
@@ -740,10 +699,10 @@ static int scsig_find_port(const struct Qdisc *sch, struct scsig_settings *set,
 {
 	ASSERT_RTNL();
 	*port = NULL;
-	if (!hop_port_is_of_queue(sch))
+	set->port.shared = hop_port_is_of_queue(sch);
+	if (!set->port.shared)
 		return 0;
 	*port = hop_port_get(sch, scsig_port_key(set), sizeof(struct scsig_shared));
-	set->due_ns = scsig_port_shared_due_ns(&set->port);
 	return *port ? 0 : -ENOMEM;
 }
 
@@ -804,7 +763,6 @@ static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	/* The current interval gets the new length. */
 	scsig_set_interval(q->set, rate_bytes_ps);
-	q->set->due_ns = scsig_due_ns(q);
 	q->known = 0;
 }
 
@@ -918,17 +876,16 @@ static int scsig_dump(struct Qdisc *sch, struct sk_buff *skb)
 static struct scsig_port_vars scsig_estimate_now(struct scsig_sched_data *q)
 {
 	struct scsig_port_vars now = q->port;
+	u64 bytes = atomic64_read(&q->sent.sent_bytes);
 
 	hop_assert_qdisc_lock(q->sch);
-	if (!q->sent.port) {
-		scsig_port_look(&now, &q->set->port, ktime_get_ns());
-		return now;
+	if (q->sent.port) {
+		spin_lock_bh(&q->sent.port->lock);
+		now = scsig_shared(q)->vars;
+		bytes = hop_port_sum(q->sent.port);
+		spin_unlock_bh(&q->sent.port->lock);
 	}
-	spin_lock_bh(&q->sent.port->lock);
-	now = scsig_shared(q)->vars;
-	scsig_port_look_total(&now, &q->set->port, q->set->due_ns, hop_port_sum(q->sent.port),
-			      ktime_get_ns());
-	spin_unlock_bh(&q->sent.port->lock);
+	scsig_port_look(&now, &q->set->port, bytes, ktime_get_ns());
 	return now;
 }
 

@@ -23,7 +23,6 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 		return true;
 	}
 	cs->reported->flow = flow;
-	cs->reported->view = ctag_flow_view(flow);
 	cs->reported->mean_share_ppm = CSIG_PPM_MAX;
 	cs->reported->base_ns = READ_ONCE(cs->net->knobs.target_ns);
 	return true;
@@ -93,7 +92,7 @@ static u64 tcsig_mean(u64 mean, u64 now)
 static bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
 			   struct csig_signal *r)
 {
-	csig_read_new(&reported->view, type, r);
+	ctag_flow_read(reported->flow, type, r);
 	reported->count[type] = r->count;
 	if (r->initial) {
 		reported->blank += reported->blank < TCSIG_BLANK_MAX;
@@ -217,7 +216,7 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
 	struct tcsig_reported *reported = cs->reported;
-	const u32 news = csig_news(&reported->view, reported->count);
+	const u32 news = ctag_flow_news(reported->flow, reported->count);
 
 	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
 		tcsig_read_bandwidth(reported, news, a);

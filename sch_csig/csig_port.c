@@ -133,13 +133,10 @@ u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
 	return capacity_bytes_ps - min(v->used_bytes_ps, capacity_bytes_ps);
 }
 
-u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type,
-		     u64 waited_ns)
+u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type)
 {
 	const u64 available_bytes_ps = scsig_port_available_bytes_ps(v, p);
 
-	if (type == CSIG_PD)
-		return waited_ns;
 	if (type == CSIG_ABW)
 		return div_u64(available_bytes_ps, CSIG_BYTES_PER_KBIT);
 	/* 2^38 * 2^20 */

@@ -198,15 +198,13 @@ u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
 				  const struct scsig_port_params *p);
 
 /**
- * scsig_port_value() - get the port's value of a signal, in the signal's unit
+ * scsig_port_value() - get the port's value of a bandwidth signal, in the signal's unit
  * @v: variables of the port
  * @p: parameters of the port
- * @type: type of the signal, enum csig_type
- * @waited_ns: the packet's delay in this port, ns, for CSIG_PD
+ * @type: CSIG_ABW or CSIG_ABW_C
  *
- * Return: kbit/s, ppm or ns, depending on @type.
+ * Return: kbit/s or ppm, depending on @type.
  */
-u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type,
-		     u64 waited_ns);
+u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type);
 
 #endif /* HOPCC_SCH_CSIG_CSIG_PORT_H */

@@ -230,7 +230,7 @@ static void saturation_test(struct kunit *test)
 		for (n = 0; n < 20000; n++)
 			leave(&port, &p, 2000 + n, S32_MAX);
 		KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&port.v, &p), 0ULL);
-		KUNIT_EXPECT_EQ(test, scsig_port_value(&port.v, &p, CSIG_ABW_C, 0), 0ULL);
+		KUNIT_EXPECT_EQ(test, scsig_port_value(&port.v, &p, CSIG_ABW_C), 0ULL);
 		/* A number of bytes above the bound counts as the bound. */
 		bounded = port;
 		port.total_bytes += CSIG_BYTES_MAX * 3;
@@ -261,7 +261,6 @@ static const struct {
 	{ TC_CSIG_RATE_MAX_BYTES_PS, 0, CSIG_ABW, 1600000000 },
 	{ TC_CSIG_RATE_MIN_BYTES_PS, 625, CSIG_ABW, 5 },
 	{ TC_CSIG_RATE_MIN_BYTES_PS, 625, CSIG_ABW_C, 500000 },
-	{ GBIT, GBIT, CSIG_PD, 12345 },
 };
 
 static void value_test(struct kunit *test)
@@ -276,7 +275,7 @@ static void value_test(struct kunit *test)
 			.used_bytes_ps = value_cases[i].used_bytes_ps,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, value_cases[i].type, 12345),
+		KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, value_cases[i].type),
 				    value_cases[i].want, "case %d", i);
 	}
 }
@@ -379,13 +378,13 @@ static void measured_test(struct kunit *test)
 				     .drain.rate_bytes_ps = GBIT };
 
 	KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&v, &p), 250 * MBIT);
-	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW, 0), 250000ULL);
-	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 250000ULL);
+	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW), 250000ULL);
+	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C), 250000ULL);
 	v.used_bytes_ps = 2 * GBIT;
 	KUNIT_EXPECT_EQ_MSG(test, scsig_port_available_bytes_ps(&v, &p), 0ULL,
 			    "what was used before the port became slower");
 	v.drain.rate_bytes_ps = 0;
-	KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 800000ULL,
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, CSIG_ABW_C), 800000ULL,
 			    "not measured: the configured rate");
 }
 

@@ -69,7 +69,7 @@ struct scsig_settings {
 
 /**
  * struct scsig_answer - the port's value for a tag
- * @measured: the value in kbit/s, ppm or ns, depending on the type
+ * @measured: the value in kbit/s, ppm or ns, depending on the type; for the trace event
  * @code: the same value in the tag's units, by csig_encode()
  */
 struct scsig_answer {
@@ -318,7 +318,7 @@ static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig
 {
 	struct scsig_answer *answer = &q->answer[type][form];
 
-	answer->measured = scsig_port_value(&q->port, &q->set->port, type, 0);
+	answer->measured = scsig_port_value(&q->port, &q->set->port, type);
 	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
 	q->known |= scsig_answer_bit(type, form);
 }

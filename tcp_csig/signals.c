@@ -121,14 +121,6 @@ static u64 tcsig_free_window(const struct sock *sk, const struct tcsig_sock *cs,
 			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
 }
 
-/* The trace event of an ACK shows it, too. */
-static bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tcsig_ack *a)
-{
-	if (trace_csig_ack_enabled())
-		return a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY;
-	return tcsig_uses_free(&cs->v, a);
-}
-
 static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, struct tcsig_ack *a)
 {
 	struct csig_signal r;
@@ -220,7 +212,7 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 
 	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
 		tcsig_read_bandwidth(reported, news, a);
-	if (tcsig_needs_free_window(cs, a))
+	if (tcsig_uses_free(&cs->v, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
 	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;

@@ -39,16 +39,14 @@ const struct hop_flow_kind nint_flow_kind = {
  * Which packets are to collect: probes if they ask hops of another vendor, too. Context: f->lock is
  * held.
  */
-static enum nint_forward nint_forward_of(const struct int_flow *f, const struct nint_net *in,
-					 bool lend)
+static enum nint_forward nint_forward_of(const struct int_flow *f, const struct nint_net *in)
 {
 	lockdep_assert_held(&f->lock);
-	return lend || f->probes_only || f->format ? INT_FORWARD_PROBE :
-							READ_ONCE(in->forward);
+	return f->probes_only || f->format ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 }
 
 /* Context: f->lock is held. */
-static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
+static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 {
 	struct hop_flow *flow = hop_flow_of_state(f);
 	struct int_vendor_room room;
@@ -57,27 +55,22 @@ static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bo
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	nint_vendor_room(&room, f, READ_ONCE(in->format), NULL, NULL);
 	f->format = room.format;
-	f->forward = nint_forward_of(f, in, lend);
+	f->forward = nint_forward_of(f, in);
 	if (f->forward == INT_FORWARD_INBAND && hop_carrier_passes(flow))
 		set_bit(HOP_FLOW_PASSED, &flow->flags);
 	f->skipped = 0;
 }
 
-/*
- * Only one congestion control may use a flow: a congestion control closes it before the next one
- * opens it. Only a BPF program may be replaced without closing.
- */
-static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in,
-			   bool lend)
+/* A congestion control closes the flow before the next one opens it: only one may use it. */
+static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in)
 {
 	bool taken;
 
 	spin_lock_bh(&f->lock);
-	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && (!f->sk || f->lent);
+	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && !f->sk;
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
-		WRITE_ONCE(f->lent, lend);
-		nint_begin_forward(f, in, lend);
+		nint_begin_forward(f, in);
 		/* Earlier answers are not for this congestion control. */
 		WRITE_ONCE(f->taken, f->answers);
 		f->asked = false;
@@ -123,7 +116,7 @@ struct int_flow *nint_flow_open(struct sock *sk)
 	flow = nint_find_open(sk);
 	if (!flow || !hop_flow_hold(flow))
 		goto out;
-	if (nint_take_part(hop_flow_state(flow), sk, in, false))
+	if (nint_take_part(hop_flow_state(flow), sk, in))
 		f = hop_flow_state(flow);
 	else
 		hop_flow_put(flow);
@@ -134,41 +127,6 @@ out:
 	return f;
 }
 EXPORT_SYMBOL_GPL(nint_flow_open);
-
-/* nint_flow_open() for callers without a reference; see kfunc.c. Return: 0 or an error. */
-int nint_flow_join(struct sock *sk)
-{
-	struct hop_flow *flow;
-	int err = -ENOENT;
-
-	rcu_read_lock();
-	flow = nint_find_open(sk);
-	if (flow && nint_flow_peer(hop_flow_state(flow)) == HOP_PEER_SUPPORTED)
-		err = nint_take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
-				     true) ? 0 : -EBUSY;
-	rcu_read_unlock();
-	return err;
-}
-
-/* Undoes nint_flow_join(). */
-void nint_flow_leave(struct sock *sk)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	struct int_flow *f;
-
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	rcu_read_lock();
-	flow = hop_flow_find(&key);
-	if (flow) {
-		f = hop_flow_state(flow);
-		spin_lock_bh(&f->lock);
-		if (f->lent)
-			WRITE_ONCE(f->sk, NULL);
-		spin_unlock_bh(&f->lock);
-	}
-	rcu_read_unlock();
-}
 
 void nint_flow_close(struct int_flow *flow)
 {

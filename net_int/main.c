@@ -128,15 +128,9 @@ static int __init nint_init(void)
 	err = nint_input_init();
 	if (err)
 		goto no_input;
-	/* This step cannot be undone, so it is the last one. */
-	err = nint_kfunc_init();
-	if (err)
-		goto no_kfunc;
 	nint_gro_start();
 	return 0;
 
-no_kfunc:
-	nint_input_exit();
 no_input:
 	nint_gso_exit();
 no_gso:

@@ -200,7 +200,6 @@ struct nint_net {
  * @peer_cookie: the peer's cookie
  * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
  *	dereference it only while they hold the socket
- * @lent: @sk belongs to a BPF program, which may be removed without notice
  * @forward: enum int_forward, as it was when @sk started to use telemetry
  * @slots: number of slots for records
  * @format: net.hopcc.int_format, as it was when @sk started to use telemetry; 0: it cannot be used
@@ -236,7 +235,6 @@ struct int_flow {
 	u64 cookie;
 	u64 peer_cookie;
 	struct sock *sk;
-	bool lent;
 	u8 forward;
 	u8 slots;
 	u8 format;
@@ -293,10 +291,6 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 /* sysctl.c */
 extern const struct ctl_table nint_table[];
 void nint_knobs_default(struct nint_net *in);
-
-/* flow.c */
-int nint_flow_join(struct sock *sk);
-void nint_flow_leave(struct sock *sk);
 
 /* hook.c */
 int nint_hook(void *state);
@@ -378,16 +372,6 @@ extern const struct hop_handshake_ops nint_handshake_ops;
 void nint_leave_data(struct hop_flow *flow);
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
-
-/* kfunc.c */
-#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-int nint_kfunc_init(void);
-#else
-static inline int nint_kfunc_init(void)
-{
-	return 0;
-}
-#endif
 
 /* gso.c */
 int nint_gso_init(void);

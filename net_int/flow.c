@@ -14,7 +14,6 @@ static void nint_flow_start(void *state)
 	struct int_flow *f = state;
 
 	spin_lock_init(&f->lock);
-	seqcount_spinlock_init(&f->answer_changes, &f->lock);
 	get_random_bytes(&f->cookie, sizeof(f->cookie));
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
@@ -72,7 +71,7 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 		WRITE_ONCE(f->sk, sk);
 		nint_begin_forward(f, in);
 		/* Earlier answers are not for this congestion control. */
-		WRITE_ONCE(f->taken, f->answers);
+		WRITE_ONCE(f->answer_is_new, false);
 		f->asked = false;
 		/* Nothing may have been sent for a long time. */
 		nint_forget_unanswered(&f->asker);
@@ -170,39 +169,6 @@ bool nint_flow_acks_now(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nint_flow_acks_now);
 
-/*
- * As many records as hops wrote: most paths are short, and nobody reads the others. While the
- * answer changes both numbers may be any that answers had, and what is copied is copied again.
- */
-static void nint_copy_header(struct int_answer *to, const struct int_flow *flow)
-{
-	const unsigned int slots = flow->answer_slots, records = flow->answer_records;
-	const struct int_answer *from = &flow->answer;
-	unsigned int i;
-
-	to->hdr = from->hdr;
-	for (i = 0; i < records; i++)
-		to->hdr.record[i] = from->hdr.record[i];
-	/* The last word stands behind the room for records. */
-	*(__be32 *)&to->hdr.record[slots] = *(const __be32 *)&from->hdr.record[slots];
-}
-
-/* Length of the members that an answer of its kind has. */
-static void nint_flow_copy_answer(struct int_answer *to, const struct int_flow *flow)
-{
-	const struct int_answer *from = &flow->answer;
-
-	memcpy(to, from, offsetof(struct int_answer, record));
-	if (to->kind == INT_ANSWER_RECORDS) {
-		nint_copy_header(to, flow);
-		return;
-	}
-	to->record = from->record;
-	to->u = from->u;
-	to->tau_ns = from->tau_ns;
-	to->wnd_bytes = from->wnd_bytes;
-}
-
 /* Sends an ACK with a header to see if the path passes it; after HOP_LATE_ASKS of them, no more. */
 static void nint_flow_prove(struct int_flow *f)
 {
@@ -224,33 +190,19 @@ static void nint_flow_prove(struct int_flow *f)
 
 bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
-	unsigned int start;
-	u32 answers;
-
 	sock_owned_by_me(flow->sk);
 	if (flow->forward == INT_FORWARD_INBAND && !nint_is_inband(flow))
 		nint_flow_prove(flow);
 	/* Called for each ACK. Often there is no answer, and the check must not take a lock. */
-	if (READ_ONCE(flow->answers) == flow->taken)
+	if (!READ_ONCE(flow->answer_is_new))
 		return false;
-	do {
-		start = read_seqcount_begin(&flow->answer_changes);
-		answers = flow->answers;
-		nint_flow_copy_answer(answer, flow);
-	} while (read_seqcount_retry(&flow->answer_changes, start));
-	WRITE_ONCE(flow->taken, answers);
+	spin_lock_bh(&flow->lock);
+	*answer = flow->answer;
+	WRITE_ONCE(flow->answer_is_new, false);
+	spin_unlock_bh(&flow->lock);
 	return true;
 }
 EXPORT_SYMBOL_GPL(nint_flow_take);
-
-enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
-{
-	sock_owned_by_me(flow->sk);
-	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED)
-		return INT_POLL_UNSUPPORTED;
-	return nint_flow_take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
-}
-EXPORT_SYMBOL_GPL(nint_flow_poll);
 
 unsigned int nint_flow_hdr_bytes(const struct int_flow *flow)
 {

@@ -194,8 +194,6 @@ struct nint_net {
 /**
  * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
  * @lock: protects all other fields; taken with BH off
- * @taken: value of @answers when the congestion control last took an answer; also written under the
- *	socket lock
  * @cookie: our cookie; a packet with it comes from a host that has read our handshake
  * @peer_cookie: the peer's cookie
  * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
@@ -208,8 +206,6 @@ struct nint_net {
  * @proof_id: ID of the latest pure ACK with such a header
  * @proof: pure ACKs with such a header; under the socket lock
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
- * @answer_slots: number of slots in the header of @answer
- * @answer_records: number of records in them
  * @asked: @ask is set
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @summary_due: @summary waits for an ACK
@@ -221,17 +217,14 @@ struct nint_net {
  *	socket lock
  * @skipped: number of data packets since the last one with a header
  * @asker: state that decides when to collect, and which answers are new
- * @answer_changes: seqcount by which nint_flow_take() reads the next two members, @answer_slots and
- *	@answer_records without @lock
- * @answers: number of answers received
  * @answer: the latest answer
+ * @answer_is_new: the congestion control has not taken it yet; read without @lock
  * @receiver: state for telemetry that the peer collects
  * @summary: summary for the next ACK
  * @vendor: state for telemetry of other vendors; NULL: none was received
  */
 struct int_flow {
 	spinlock_t lock;	/* protects all fields below */
-	u32 taken;
 	u64 cookie;
 	u64 peer_cookie;
 	struct sock *sk;
@@ -243,8 +236,6 @@ struct int_flow {
 	u32 proof_id;
 	struct hop_late proof;
 	u8 hops;
-	u8 answer_slots;
-	u8 answer_records;
 	bool asked;
 	bool terms_reported;
 	bool summary_due;
@@ -255,9 +246,8 @@ struct int_flow {
 	struct int_ask ask;
 	u16 skipped;
 	struct nint_asker asker;
-	seqcount_spinlock_t answer_changes;
-	u32 answers;
 	struct int_answer answer;
+	bool answer_is_new;
 	struct nint_receiver receiver;
 	struct nint_summary summary;
 	struct int_vendor_state *vendor;

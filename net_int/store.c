@@ -27,16 +27,11 @@ static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
 static void nint_keep_answer(struct int_flow *f, u32 id, const struct int_answer *a)
 {
 	lockdep_assert_held(&f->lock);
-	if (f->answers != READ_ONCE(f->taken) && nint_answer_is_empty(a))
+	if (f->answer_is_new && nint_answer_is_empty(a))
 		return;
-	write_seqcount_begin(&f->answer_changes);
 	f->answer = *a;
 	f->answer.rtt_ns = nint_rtt_ns(&f->asker, id);
-	f->answer_slots = min(int_slots(&a->hdr), INT_SLOTS_MAX);
-	f->answer_records = min_t(unsigned int, int_hops(&a->hdr), f->answer_slots);
-	/* nint_flow_take() reads the count without the seqcount. */
-	WRITE_ONCE(f->answers, f->answers + 1);
-	write_seqcount_end(&f->answer_changes);
+	WRITE_ONCE(f->answer_is_new, true);
 	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
 }
 

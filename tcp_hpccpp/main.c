@@ -738,19 +738,17 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
-	enum int_poll poll;
 	bool answered, changed, opened;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	poll = nint_flow_poll(hs->flow, &law->answer);
-	if (poll == INT_POLL_UNSUPPORTED) {
+	if (nint_flow_peer(hs->flow) != HOP_PEER_SUPPORTED) {
 		hpccpp_give_up(sk, !law->opening);
 		return;
 	}
+	answered = nint_flow_take(hs->flow, &law->answer);
 	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), hpccpp_explained_us(law));
-	answered = poll == INT_POLL_ANSWER;
 	if (answered)
 		received = hpccpp_receive_answer(sk, law);
 	if (answered && hpccpp_is_blind(&law->blind, received)) {

@@ -281,10 +281,11 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 /* sysctl.c */
 extern const struct ctl_table nint_table[];
 void nint_knobs_default(struct nint_net *in);
-
-/* hook.c */
 int nint_hook(void *state);
 void nint_unhook(struct net *net);
+
+/* flow.c */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 
 /* input.c */
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
@@ -329,16 +330,8 @@ static inline unsigned int nint_inband_bytes(unsigned int slots)
 	return int_hdr_bytes(slots) + INT_TAIL_BYTES;
 }
 
-/* store.c */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
-
-/* starters.c */
-u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
-			const struct hop_flow_key *key, struct nint_receiver *r, bool answer,
-			u64 now_ns);
-void nint_starters_free(struct nint_net *in);
-
 /* answer.c */
+void nint_starters_free(struct nint_net *in);
 void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		 const struct nint_arrival *arrival);
 
@@ -347,15 +340,16 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
 void nint_give_up(struct nint_net *in, struct hop_flow *flow);
 
-/* option.c */
-void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			struct hop_flow *flow);
-void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes);
-
-/* tag.c */
+/* segment.c */
 bool nint_has_key(const struct nint_net *in);
 u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
 	     const struct int_msg *msg, const struct int_hdr *h);
+struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+				   const struct int_hdr *h, const struct int_terms *terms,
+				   unsigned int headroom_bytes);
+void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
+void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			  const struct in6_addr *daddr);
 
 /* output.c */
 extern const struct hop_handshake_ops nint_handshake_ops;
@@ -363,21 +357,9 @@ void nint_leave_data(struct hop_flow *flow);
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
-/* gso.c */
-int nint_gso_init(void);
-void nint_gso_exit(void);
-
-/* gro.c */
-struct sk_buff *nint_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int nint_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *nint_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int nint_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void nint_gro_start(void);
+/* offload.c */
+int nint_offload_init(void);
+void nint_offload_exit(void);
 void nint_gro_stop(void);
-
-/* icmp.c */
-int nint_icmp_v4(struct sk_buff *skb, u32 info);
-int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		 int offset, __be32 info);
 
 #endif /* HOPCC_NET_INT_NET_INT_H */

@@ -9,7 +9,6 @@
 #include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"
-#include "segment.h"
 #include "trace.h"
 
 /* Without answers, the rest of the connection does without telemetry. */

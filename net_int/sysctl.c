@@ -1,12 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sysctls of a network namespace, below net.hopcc. */
+/* Sysctls of a network namespace, below net.hopcc, and the hooks that net.hopcc.int starts. */
 
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
+
+static const struct hop_carrier nint_carrier = {
+	.order = HOP_HOOK_INT,
+	.input = nint_input,
+	.output = nint_output,
+};
+
+/*
+ * Answers are options and segments of TCP. GSO packets of other namespaces are forwarded even where
+ * the carrier is off.
+ */
+int nint_hook(void *state)
+{
+	const struct nint_net *in = state;
+	struct hop_hook_request request = { .protocol = nint_protocol };
+	static DEFINE_MUTEX(lock);	/* the last caller uses the latest values */
+	int err;
+
+	mutex_lock(&lock);
+	request.options = in->on;
+	request.segments = in->on;
+	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
+	mutex_unlock(&lock);
+	return err;
+}
+
+void nint_unhook(struct net *net)
+{
+	hop_hook_stop(net, &nint_carrier);
+}
 
 /* Return: a new key, NULL for none, or an error. */
 static struct nint_key *nint_parse_key(const char *digits)

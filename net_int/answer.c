@@ -106,13 +106,7 @@ static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *
 		WRITE_ONCE(f->summary_due, false);
 		return false;
 	}
-	f->summary = (struct nint_summary) {
-		.id = arrival->id,
-		.hops = int_hops(arrival->hdr),
-		.path_id = int_path_id(arrival->hdr),
-		.index = index,
-		.record = arrival->hdr->record[index],
-	};
+	nint_opt_write(&f->summary, arrival->id, arrival->hdr, index);
 	WRITE_ONCE(f->summary_due, true);
 	return true;
 }

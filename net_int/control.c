@@ -119,27 +119,16 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 	return true;
 }
 
-static void nint_take_summary(struct nint_net *in, struct hop_flow *flow,
-			      const struct nint_summary *s,
-			      u32 ack_seq)
+/* @id: lower bits of the ID that is answered */
+static void nint_take_summary(struct nint_net *in, struct hop_flow *flow, u32 id,
+			      const struct int_answer *a)
 {
 	const struct int_flow *f = hop_flow_state(flow);
-	struct int_answer a = {
-		.kind = INT_ANSWER_SUMMARY,
-		.seq = ack_seq,
-		.hops = s->hops,
-		.path_id = s->path_id,
-		.index = s->index,
-		.record = int_unpack(s->record),
-	};
-	unsigned int why;
+	unsigned int why = INT_COUNT_IN_BAD_TAG;
 
 	nint_count(in, INT_COUNT_IN_OPTION);
-	if (nint_has_key(in)) {
-		nint_count(in, INT_COUNT_IN_BAD_TAG);
-		return;
-	}
-	why = nint_answer_store(flow, nint_whole_id(&f->asker, s->id), &a);
+	if (!nint_has_key(in))
+		why = nint_answer_store(flow, nint_whole_id(&f->asker, id), a);
 	if (why != INT_COUNTS)
 		nint_count(in, why);
 }
@@ -149,13 +138,14 @@ static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned
 {
 	struct hop_flow_key key;
 	const struct tcphdr *th;
-	struct nint_summary s;
 	struct hop_flow *flow;
+	struct int_answer a;
+	u32 id;
 
 	if (skb->len < offset_bytes + sizeof(*th) + INT_OPT_BYTES || !pskb_may_pull(skb, skb->len))
 		return;
 	th = (const struct tcphdr *)(skb->data + offset_bytes);
-	if (!nint_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &s))
+	if (!nint_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &id, &a))
 		return;
 	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
 	flow = hop_flow_find(&key);
@@ -163,10 +153,11 @@ static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
+	a.seq = ntohl(th->ack_seq);
 	if (hop_input_is_mangled(skb, th))
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 	else
-		nint_take_summary(in, flow, &s, ntohl(th->ack_seq));
+		nint_take_summary(in, flow, id, &a);
 }
 
 /* A TCP segment that may be for us. @payload_at: from skb->data to its payload. */

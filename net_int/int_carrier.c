@@ -163,19 +163,19 @@ void nint_hurry(struct nint_asker *a, u64 queue_ns, u32 t_ns)
 		a->starting = INT_START_ANSWERS;
 }
 
-void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s)
+void nint_opt_write(struct nint_opt *opt, u32 id, const struct int_hdr *h, unsigned int index)
 {
 	*opt = (struct nint_opt) {
 		.kind = INT_OPT_KIND,
 		.length = INT_OPT_BYTES,
 		.exid = cpu_to_be16(INT_OPT_EXID),
-		.id_index = cpu_to_be16((s->id & INT_OPT_ID_MASK) << 4 | (s->index & 0xf)),
-		.path = cpu_to_be16(s->hops << 12 | (s->path_id & INT_SWITCH_ID_MAX)),
-		.record = s->record,
+		.id_index = cpu_to_be16((id & INT_OPT_ID_MASK) << 4 | index),
+		.path = cpu_to_be16(be32_to_cpu(h->path) >> INT_PATH_ID_SHIFT),
+		.record = h->record[index],
 	};
 }
 
-bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s)
+bool nint_opt_read(const u8 *opts, unsigned int bytes, u32 *id, struct int_answer *a)
 {
 	const u8 *found = hop_option_find(opts, bytes, INT_OPT_KIND, INT_OPT_EXID);
 	struct nint_opt opt;
@@ -183,12 +183,15 @@ bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s)
 	if (!found || found[1] != INT_OPT_BYTES)
 		return false;
 	memcpy(&opt, found, sizeof(opt));
-	s->id = be16_to_cpu(opt.id_index) >> 4;
-	s->index = be16_to_cpu(opt.id_index) & 0xf;
-	s->hops = be16_to_cpu(opt.path) >> 12;
-	s->path_id = be16_to_cpu(opt.path) & INT_SWITCH_ID_MAX;
-	s->record = opt.record;
-	return s->index < s->hops && s->index < INT_SLOTS_MAX;
+	*id = be16_to_cpu(opt.id_index) >> 4;
+	*a = (struct int_answer) {
+		.kind = INT_ANSWER_SUMMARY,
+		.hops = be16_to_cpu(opt.path) >> 12,
+		.index = be16_to_cpu(opt.id_index) & 0xf,
+		.path_id = be16_to_cpu(opt.path) & INT_SWITCH_ID_MAX,
+		.record = int_unpack(opt.record),
+	};
+	return a->index < a->hops && a->index < INT_SLOTS_MAX;
 }
 
 u32 nint_whole_id(const struct nint_asker *a, u32 low)

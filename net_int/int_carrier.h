@@ -354,7 +354,7 @@ unsigned int nint_slots_for(unsigned int slots, unsigned int hops);
  * @length: INT_OPT_BYTES
  * @exid: INT_OPT_EXID
  * @id_index: lower 12 bits of the ID, then the index of the hop, 4 bits
- * @path: nHop and pathID, as in the header
+ * @path: nHop and pathID, the upper half of the header's path
  * @record: record of the most loaded hop
  */
 struct nint_opt {
@@ -367,32 +367,24 @@ struct nint_opt {
 } __packed;
 
 /**
- * struct nint_summary - contents of the option
- * @id: ID of the packet that collected the record; only the lower 12 bits if received
- * @path_id: pathID
- * @hops: nHop
- * @index: index of the hop of @record
- * @record: packed record
+ * nint_opt_write() - write the option
+ * @opt: result
+ * @id: ID of the packet that collected the records
+ * @h: its header
+ * @index: index of the most loaded hop, which has a record
  */
-struct nint_summary {
-	u32 id;
-	u16 path_id;
-	u8 hops;
-	u8 index;
-	__be64 record;
-};
-
-void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s);
+void nint_opt_write(struct nint_opt *opt, u32 id, const struct int_hdr *h, unsigned int index);
 
 /**
  * nint_opt_read() - find the option in the TCP options
  * @opts: TCP options
  * @bytes: size of @opts, at most 40
- * @s: result
+ * @id: result: lower 12 bits of the ID
+ * @a: result: the answer, without its sequence number
  *
  * Return: true if the option was found and is valid.
  */
-bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s);
+bool nint_opt_read(const u8 *opts, unsigned int bytes, u32 *id, struct int_answer *a);
 
 /* The complete ID for its lower 12 bits: the latest packet that was sent with them. */
 u32 nint_whole_id(const struct nint_asker *a, u32 low);

@@ -220,7 +220,7 @@ struct nint_net {
  * @answer: the latest answer
  * @answer_is_new: the congestion control has not taken it yet; read without @lock
  * @receiver: state for telemetry that the peer collects
- * @summary: summary for the next ACK
+ * @summary: option for the next ACK
  * @vendor: state for telemetry of other vendors; NULL: none was received
  */
 struct int_flow {
@@ -249,7 +249,7 @@ struct int_flow {
 	struct int_answer answer;
 	bool answer_is_new;
 	struct nint_receiver receiver;
-	struct nint_summary summary;
+	struct nint_opt summary;
 	struct int_vendor_state *vendor;
 };
 

@@ -234,15 +234,13 @@ static void nint_option_insert(struct nint_net *in, struct sk_buff *skb,
 {
 	struct int_flow *f = hop_flow_state(flow);
 	enum nint_count count = INT_COUNT_OUT_OPTION;
-	struct nint_opt opt;
 	int err;
 
 	if (!READ_ONCE(f->summary_due) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
 		return;
 	spin_lock_bh(&f->lock);
 	if (f->summary_due) {
-		nint_opt_write(&opt, &f->summary);
-		err = hop_option_append(skb, seg->place.offset_bytes, &opt, INT_OPT_BYTES);
+		err = hop_option_append(skb, seg->place.offset_bytes, &f->summary, INT_OPT_BYTES);
 		if (err)
 			count = err == -ENOSPC ? INT_COUNT_NO_ROOM : INT_COUNT_NO_MEMORY;
 		/* If there is no room, the next packet is tried. */

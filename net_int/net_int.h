@@ -69,7 +69,7 @@ enum nint_reverse {
  * INT_COUNT_IN_NO_FLOW: options that negotiate without effect: a SYN for which no flow is created,
  *	a SYN-ACK that answers no SYN of ours, an ACK outside of the windows; headers (removed and
  *	not used) and control packets for connections that have not negotiated telemetry; dropped:
- *	resets with a header
+ *	resets with a header, and segments with one that belong to no connection of this host
  * INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
  *	from a sender that has not read our cookie
  * INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong

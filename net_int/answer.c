@@ -241,35 +241,17 @@ static u8 nint_answer_dsfield(const struct sock *sk, bool v4)
 	return READ_ONCE(inet_sk(sk)->tos) & ~INET_ECN_MASK;
 }
 
-static void nint_build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
-			  const struct dst_entry *dst, const struct sock *sk)
-{
-	struct iphdr *iph = skb_push(skb, sizeof(*iph));
-
-	skb_reset_network_header(skb);
-	skb->protocol = htons(ETH_P_IP);
-	*iph = (struct iphdr) {
-		.version = 4,
-		.ihl = sizeof(*iph) / 4,
-		.tos = nint_answer_dsfield(sk, true),
-		.frag_off = htons(IP_DF),
-		.ttl = ip4_dst_hoplimit(dst),
-		.protocol = IPPROTO_TCP,
-		.saddr = key->local.s6_addr32[3],
-		.daddr = key->peer.s6_addr32[3],
-	};
-	nint_control_csum_v4(skb, iph->saddr, iph->daddr);
-}
-
 static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
 {
+	const __be32 from = key->local.s6_addr32[3], to = key->peer.s6_addr32[3];
 	struct dst_entry *dst = nint_find_route(key, sk) ?: nint_route_v4(key, sk);
 
 	if (!dst)
 		return false;
-	nint_build_v4(skb, key, dst, sk);
+	nint_control_csum_v4(skb, from, to);
+	skb->protocol = htons(ETH_P_IP);
 	skb_dst_set(skb, dst);
-	ip_local_out(key->net, NULL, skb);
+	ip_build_and_send_pkt(skb, sk, from, to, NULL, nint_answer_dsfield(sk, true));
 	return true;
 }
 

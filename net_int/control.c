@@ -160,15 +160,20 @@ static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned
 		nint_take_summary(in, flow, id, &a);
 }
 
-/* A TCP segment that may be for us. @payload_at: from skb->data to its payload. */
-static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
-				       unsigned int tcp_at,
-				       unsigned int payload_at, const struct nf_hook_state *state)
+/* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
+unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct nf_hook_state *state)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
-	unsigned int type;
+	const unsigned int tcp_at = place->offset_bytes;
+	const struct tcphdr *th;
+	unsigned int payload_at;
+	enum int_type type;
 
-	if (th->rst)
+	if (!pskb_may_pull(skb, tcp_at + sizeof(*th)))
+		return NF_ACCEPT;
+	th = (const struct tcphdr *)(skb->data + tcp_at);
+	payload_at = tcp_at + __tcp_hdrlen(th);
+	if (payload_at < tcp_at + sizeof(*th) || payload_at > skb->len || th->rst)
 		return NF_ACCEPT;
 	if (th->syn || payload_at == skb->len) {
 		hop_negotiate_receive(&nint_handshake_ops, skb, tcp_at, state);
@@ -176,29 +181,11 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	type = nint_control_type(skb, tcp_at, payload_at);
-	if (!type)
-		return NF_ACCEPT;
-	if (!hop_input_is_local(skb, state))
-		return NF_ACCEPT;
-	if (!nint_take_control(in, skb, th, payload_at, type))
+	if (!type || !hop_input_is_local(skb, state) ||
+	    !nint_take_control(in, skb, th, payload_at, type))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
-}
-
-/* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
-unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct nf_hook_state *state)
-{
-	unsigned int payload_at = place->offset_bytes + sizeof(struct tcphdr);
-
-	if (!pskb_may_pull(skb, payload_at))
-		return NF_ACCEPT;
-	payload_at = place->offset_bytes +
-		     __tcp_hdrlen((const struct tcphdr *)(skb->data + place->offset_bytes));
-	if (payload_at < place->offset_bytes + sizeof(struct tcphdr) || payload_at > skb->len)
-		return NF_ACCEPT;
-	return nint_input_segment(in, skb, place->offset_bytes, payload_at, state);
 }
 
 bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,

@@ -34,16 +34,6 @@ const struct hop_flow_kind nint_flow_kind = {
 	.stop = nint_vendor_stop,
 };
 
-/*
- * Which packets are to collect: probes if they ask hops of another vendor, too. Context: f->lock is
- * held.
- */
-static enum nint_forward nint_forward_of(const struct int_flow *f, const struct nint_net *in)
-{
-	lockdep_assert_held(&f->lock);
-	return f->probes_only || f->format ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
-}
-
 /* Context: f->lock is held. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 {
@@ -54,7 +44,8 @@ static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	nint_vendor_room(&room, f, READ_ONCE(in->format), NULL, NULL);
 	f->format = room.format;
-	f->forward = nint_forward_of(f, in);
+	/* Probes, if they ask hops of another vendor, too. */
+	f->forward = f->probes_only || f->format ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 	if (f->forward == INT_FORWARD_INBAND && hop_carrier_passes(flow))
 		set_bit(HOP_FLOW_PASSED, &flow->flags);
 	f->skipped = 0;

@@ -338,7 +338,6 @@ void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow
 /* probe.c */
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
-void nint_give_up(struct nint_net *in, struct hop_flow *flow);
 
 /* segment.c */
 bool nint_has_key(const struct nint_net *in);

@@ -12,7 +12,7 @@
 #include "trace.h"
 
 /* Without answers, the rest of the connection does without telemetry. */
-void nint_give_up(struct nint_net *in, struct hop_flow *flow)
+static void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 {
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;

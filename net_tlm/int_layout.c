@@ -383,94 +383,94 @@ static u32 ntlm_element_bits(const struct int_layout *l, u32 element)
 	return 0;
 }
 
-static enum tlm_fault ntlm_check_key(const struct int_layout *l)
+static const char *ntlm_check_key(const struct int_layout *l)
 {
 	const u32 space_max = l->format == TLM_IFA ? IFA_GNS_MAX : U16_MAX;
 	const u32 known = l->format == TLM_IOAM ? IOAM_KNOWN_BITS : INTMD_KNOWN_BITS;
 
 	if (l->format >= TLM_FORMATS)
-		return TLM_INVALID_FORMAT;
+		return "unknown format";
 	if (l->space & ~l->space_mask || l->space_mask > space_max)
-		return TLM_INVALID_SPACE;
+		return "space has bits outside of its mask, or more than the format has";
 	if (l->type & ~(l->format == TLM_IFA ? 0 : known))
-		return TLM_INVALID_TYPE;
+		return "type has undefined bits, or IFA a type";
 	if (l->device & ~l->device_mask)
-		return TLM_INVALID_DEVICE;
+		return "device has bits outside of its mask";
 	/* The first word is a node ID only if the type says so: bit 0 in both formats. */
 	if (l->device_mask && l->format != TLM_IFA && !ntlm_element_bits(l, 0))
-		return TLM_INVALID_DEVICE;
-	return (l->format == TLM_IFA) == !l->node_words ? TLM_INVALID_WORDS : TLM_OK;
+		return "a device needs a type with the node";
+	if ((l->format == TLM_IFA) == !l->node_words)
+		return "words are for IFA, and only for IFA";
+	return NULL;
 }
 
-static enum tlm_fault ntlm_check_field(const struct int_layout *l, enum tlm_field_id id)
+static const char *ntlm_check_field(const struct int_layout *l, enum tlm_field_id id)
 {
 	const struct int_layout_field *f = &l->field[id];
 
 	if (!f->width)
-		return TLM_OK;
+		return NULL;
 	if (f->width > TLM_WIDTH_MAX ||
 	    (id == TLM_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
 	    (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE && f->width > TLM_SPEED_CODE_WIDTH))
-		return TLM_INVALID_WIDTH;
+		return "a field is too wide";
 	if ((u32)f->bit + f->width > ntlm_element_bits(l, f->element))
-		return TLM_INVALID_FIELD;
+		return "a field is not within an element that the type requires";
 	if (!f->mul || f->shift > TLM_SHIFT_MAX ||
 	    f->width + ilog2(f->mul) + 1 > TLM_VALUE_BITS + f->shift)
-		return TLM_INVALID_SCALE;
+		return "a factor is 0, or a scaled value is too large";
 	/* These wrap, at a whole number. */
 	if ((id == TLM_TX || id == TLM_NS) && f->shift > f->width)
-		return TLM_INVALID_SCALE;
+		return "a counter or a time does not wrap at a whole number";
 	/* A code, an ID and seconds have no scale. */
 	if ((id == TLM_SECONDS || id == TLM_NODE || id == TLM_PORT ||
 	     (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE)) && (f->mul != 1 || f->shift))
-		return TLM_INVALID_SCALE;
-	return TLM_OK;
+		return "a code, an ID and seconds have no scale";
+	return NULL;
 }
 
-static enum tlm_fault ntlm_check_values(const struct int_layout *l)
+static const char *ntlm_check_values(const struct int_layout *l)
 {
 	u32 i;
 
 	if (l->field[TLM_SECONDS].width && !l->field[TLM_NS].width)
-		return TLM_INVALID_TIME;
+		return "seconds without a fraction";
 	if (!l->ts_res_ns || l->ts_res_ns > TLM_NS_PER_S)
-		return TLM_INVALID_TIME;
+		return "the resolution is 0 or above a second";
 	if (l->mbit_ps > TLM_MBIT_MAX)
-		return TLM_INVALID_MBIT;
+		return "the speed is above 1600000 Mbit/s";
 	for (i = 0; i < TLM_SPEEDS; i++)
 		if (l->speed_mbit[i] > TLM_MBIT_MAX)
-			return TLM_INVALID_MBIT;
+			return "the speed of a code is above 1600000 Mbit/s";
 	if (l->tx_refresh_ns > TLM_NS_PER_S || l->util_window_ns > TLM_NS_PER_S)
-		return TLM_INVALID_PERIOD;
+		return "an interval of more than a second";
 	if (!l->field[TLM_QUEUE].width && !l->field[TLM_TX].width && !l->field[TLM_UTIL].width)
-		return TLM_INVALID_EMPTY;
-	return TLM_OK;
+		return "neither queue, counter nor utilisation";
+	return NULL;
 }
 
-enum tlm_fault ntlm_check(const struct int_layout *l, enum tlm_field_id *field)
+const char *ntlm_check(const struct int_layout *l)
 {
-	enum tlm_fault fault = ntlm_check_key(l);
+	const char *fault = ntlm_check_key(l);
 	u32 i;
 
-	for (i = 0; !fault && i < TLM_FIELDS; i++) {
+	for (i = 0; !fault && i < TLM_FIELDS; i++)
 		fault = ntlm_check_field(l, i);
-		*field = i;
-	}
-	return fault ? fault : ntlm_check_values(l);
+	return fault ?: ntlm_check_values(l);
 }
 
-enum tlm_fault ntlm_check_ports(const struct int_layout_port *port, u32 ports)
+const char *ntlm_check_ports(const struct int_layout_port *port, u32 ports)
 {
 	u32 i;
 
 	for (i = 0; i < ports; i++) {
 		if (!port[i].mbit_ps || port[i].mbit_ps > TLM_MBIT_MAX)
-			return TLM_INVALID_MBIT;
+			return "the speed of a port is 0 or above 1600000 Mbit/s";
 		if (i && ((u64)port[i - 1].node_id << 32 | port[i - 1].port_id) >=
 			 ((u64)port[i].node_id << 32 | port[i].port_id))
-			return TLM_INVALID_ORDER;
+			return "ports are not in ascending order";
 	}
-	return TLM_OK;
+	return NULL;
 }
 
 const struct int_layout ntlm_builtin_layouts[TLM_BUILTINS] = {

@@ -154,42 +154,6 @@ struct tlm_record {
 };
 
 /**
- * enum tlm_fault - reasons why a layout is refused
- * @TLM_OK: the layout is valid
- * @TLM_INVALID_FORMAT: unknown format
- * @TLM_INVALID_SPACE: the space has bits outside of its mask, or more than its field
- * @TLM_INVALID_TYPE: undefined bits of the type, or a type in IFA
- * @TLM_INVALID_DEVICE: the device has bits outside of its mask
- * @TLM_INVALID_WORDS: no length of the metadata in IFA, or a length in another format
- * @TLM_INVALID_FIELD: a field is not within an element, or its element is not required by the type
- * @TLM_INVALID_WIDTH: a field is too wide
- * @TLM_INVALID_SCALE: a factor is 0, or a scaled value has too many bits or wraps at a fraction
- * @TLM_INVALID_TIME: seconds without a fraction, or no resolution
- * @TLM_INVALID_MBIT: a speed above TLM_MBIT_MAX
- * @TLM_INVALID_PERIOD: an interval of more than a second
- * @TLM_INVALID_EMPTY: neither queue, counter nor utilisation
- * @TLM_INVALID_ORDER: the ports of a table are not in ascending order
- * @TLM_FAULTS: number of values
- */
-enum tlm_fault {
-	TLM_OK,
-	TLM_INVALID_FORMAT,
-	TLM_INVALID_SPACE,
-	TLM_INVALID_TYPE,
-	TLM_INVALID_DEVICE,
-	TLM_INVALID_WORDS,
-	TLM_INVALID_FIELD,
-	TLM_INVALID_WIDTH,
-	TLM_INVALID_SCALE,
-	TLM_INVALID_TIME,
-	TLM_INVALID_MBIT,
-	TLM_INVALID_PERIOD,
-	TLM_INVALID_EMPTY,
-	TLM_INVALID_ORDER,
-	TLM_FAULTS,
-};
-
-/**
  * struct tlm_stack - metadata of a packet, in any format
  * @format: enum tlm_format
  * @space: GNS, namespace ID or domain ID
@@ -277,20 +241,19 @@ void ntlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 
 /**
  * ntlm_check() - validate a layout
  * @l: any values
- * @field: result: the field that is invalid, with TLM_INVALID_WIDTH, _FIELD, _SCALE
  *
- * Return: TLM_OK or the reason why the layout is refused.
+ * Return: NULL, or the reason why the layout is refused, for the administrator.
  */
-enum tlm_fault ntlm_check(const struct int_layout *l, enum tlm_field_id *field);
+const char *ntlm_check(const struct int_layout *l);
 
 /**
  * ntlm_check_ports() - validate a table of port speeds
  * @port: the table
  * @ports: number of entries
  *
- * Return: TLM_OK or the reason why the table is refused.
+ * Return: NULL, or the reason why the table is refused.
  */
-enum tlm_fault ntlm_check_ports(const struct int_layout_port *port, u32 ports);
+const char *ntlm_check_ports(const struct int_layout_port *port, u32 ports);
 
 /**
  * enum tlm_builtin - built-in layouts

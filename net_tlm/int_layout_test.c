@@ -48,12 +48,10 @@ static void bits_test(struct kunit *test)
 
 static void builtin_test(struct kunit *test)
 {
-	enum tlm_field_id field = 0;
 	u32 i;
 
 	for (i = 0; i < TLM_BUILTINS; i++)
-		KUNIT_EXPECT_EQ_MSG(test, ntlm_check(&ntlm_builtin_layouts[i], &field), TLM_OK,
-				    "layout %u, field %u", i, field);
+		KUNIT_EXPECT_FALSE_MSG(test, ntlm_check(&ntlm_builtin_layouts[i]), "layout %u", i);
 }
 
 /* Metadata of a hop of each format; the newest first. */
@@ -446,44 +444,48 @@ static const struct invalid_case {
 	const char *what;
 	enum tlm_builtin from;
 	void (*change)(struct int_layout *l);
-	enum tlm_fault want;
+	const char *want;	/* a part of the reason; NULL: valid */
 } invalid_cases[] = {
-	{ "format", TLM_TRIDENT3, no_format, TLM_INVALID_FORMAT },
-	{ "GNS of 5 bits", TLM_TRIDENT3, wide_gns, TLM_INVALID_SPACE },
-	{ "space outside of its mask", TLM_LINUX_IOAM, space_outside, TLM_INVALID_SPACE },
-	{ "type in IFA", TLM_TRIDENT3, ifa_type, TLM_INVALID_TYPE },
-	{ "undefined bit", TLM_LINUX_IOAM, bit_12, TLM_INVALID_TYPE },
-	{ "device outside of its mask", TLM_TRIDENT3, device_outside, TLM_INVALID_DEVICE },
-	{ "device without a node ID", TLM_LINUX_IOAM, no_node, TLM_INVALID_DEVICE },
-	{ "no length in IFA", TLM_TRIDENT3, no_words, TLM_INVALID_WORDS },
-	{ "length in INT", TLM_INT_MD_HPCC, words, TLM_INVALID_WORDS },
-	{ "field behind the metadata", TLM_TRIDENT3, behind, TLM_INVALID_FIELD },
-	{ "field at the end of the metadata", TLM_TRIDENT3, just_within, TLM_OK },
-	{ "element that the type lacks", TLM_LINUX_IOAM, no_element, TLM_INVALID_FIELD },
-	{ "element beyond all", TLM_INT_MD_HPCC, element_24, TLM_INVALID_FIELD },
-	{ "width", TLM_TRIDENT3, wide, TLM_INVALID_WIDTH },
-	{ "width of a code", TLM_TRIDENT3, wide_code, TLM_INVALID_WIDTH },
-	{ "factor 0", TLM_TRIDENT3, no_factor, TLM_INVALID_SCALE },
-	{ "32 bits by 2^31", TLM_TRIDENT3, large_factor, TLM_INVALID_SCALE },
-	{ "32 bits by 2^30 - 1", TLM_TRIDENT3, largest_factor, TLM_OK },
-	{ "shift", TLM_TRIDENT3, large_shift, TLM_INVALID_SCALE },
-	{ "counter that wraps at a fraction", TLM_TRIDENT3, fraction_wrap, TLM_INVALID_SCALE },
-	{ "scale of a code", TLM_TRIDENT3, scaled_code, TLM_INVALID_SCALE },
-	{ "scale of an ID", TLM_LINUX_IOAM, scaled_node, TLM_INVALID_SCALE },
-	{ "seconds only", TLM_LINUX_IOAM, no_fraction, TLM_INVALID_TIME },
-	{ "no resolution", TLM_LINUX_IOAM, no_res, TLM_INVALID_TIME },
-	{ "speed", TLM_TRIDENT3, fast, TLM_INVALID_MBIT },
-	{ "speed of a code", TLM_TRIDENT3, fast_code, TLM_INVALID_MBIT },
-	{ "averaging window", TLM_INT_MD_HPCC, long_window, TLM_INVALID_PERIOD },
-	{ "interval of a counter", TLM_TRIDENT3, long_refresh, TLM_INVALID_PERIOD },
-	{ "nothing to compute with", TLM_TOMAHAWK4, empty, TLM_INVALID_EMPTY },
+	{ "format", TLM_TRIDENT3, no_format, "format" },
+	{ "GNS of 5 bits", TLM_TRIDENT3, wide_gns, "space" },
+	{ "space outside of its mask", TLM_LINUX_IOAM, space_outside, "space" },
+	{ "type in IFA", TLM_TRIDENT3, ifa_type, "type has" },
+	{ "undefined bit", TLM_LINUX_IOAM, bit_12, "type has" },
+	{ "device outside of its mask", TLM_TRIDENT3, device_outside, "mask" },
+	{ "device without a node ID", TLM_LINUX_IOAM, no_node, "needs a type" },
+	{ "no length in IFA", TLM_TRIDENT3, no_words, "words" },
+	{ "length in INT", TLM_INT_MD_HPCC, words, "words" },
+	{ "field behind the metadata", TLM_TRIDENT3, behind, "within" },
+	{ "field at the end of the metadata", TLM_TRIDENT3, just_within, NULL },
+	{ "element that the type lacks", TLM_LINUX_IOAM, no_element, "within" },
+	{ "element beyond all", TLM_INT_MD_HPCC, element_24, "within" },
+	{ "width", TLM_TRIDENT3, wide, "wide" },
+	{ "width of a code", TLM_TRIDENT3, wide_code, "wide" },
+	{ "factor 0", TLM_TRIDENT3, no_factor, "factor" },
+	{ "32 bits by 2^31", TLM_TRIDENT3, large_factor, "factor" },
+	{ "32 bits by 2^30 - 1", TLM_TRIDENT3, largest_factor, NULL },
+	{ "shift", TLM_TRIDENT3, large_shift, "factor" },
+	{ "counter that wraps at a fraction", TLM_TRIDENT3, fraction_wrap, "whole" },
+	{ "scale of a code", TLM_TRIDENT3, scaled_code, "no scale" },
+	{ "scale of an ID", TLM_LINUX_IOAM, scaled_node, "no scale" },
+	{ "seconds only", TLM_LINUX_IOAM, no_fraction, "fraction" },
+	{ "no resolution", TLM_LINUX_IOAM, no_res, "resolution" },
+	{ "speed", TLM_TRIDENT3, fast, "the speed is" },
+	{ "speed of a code", TLM_TRIDENT3, fast_code, "speed of a code" },
+	{ "averaging window", TLM_INT_MD_HPCC, long_window, "interval" },
+	{ "interval of a counter", TLM_TRIDENT3, long_refresh, "interval" },
+	{ "nothing to compute with", TLM_TOMAHAWK4, empty, "neither" },
 };
+
+static bool is_refused(const char *why, const char *want)
+{
+	return want ? why && strstr(why, want) : !why;
+}
 
 static void invalid_test(struct kunit *test)
 {
 	static const struct int_layout_port port[] = { { 1, 2, 10 }, { 1, 3, 10 }, { 2, 0, 10 },
 						{ 2, 0, 10 }, { 3, 0, 0 } };
-	enum tlm_field_id field;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(invalid_cases); i++) {
@@ -491,11 +493,11 @@ static void invalid_test(struct kunit *test)
 		struct int_layout l = ntlm_builtin_layouts[c->from];
 
 		c->change(&l);
-		KUNIT_EXPECT_EQ_MSG(test, ntlm_check(&l, &field), c->want, "%s", c->what);
+		KUNIT_EXPECT_TRUE_MSG(test, is_refused(ntlm_check(&l), c->want), "%s", c->what);
 	}
-	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port, 3), TLM_OK);
-	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port, 4), TLM_INVALID_ORDER);
-	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port + 4, 1), TLM_INVALID_MBIT);
+	KUNIT_EXPECT_FALSE(test, ntlm_check_ports(port, 3));
+	KUNIT_EXPECT_TRUE(test, is_refused(ntlm_check_ports(port, 4), "order"));
+	KUNIT_EXPECT_TRUE(test, is_refused(ntlm_check_ports(port + 4, 1), "speed of a port"));
 }
 
 static struct kunit_case int_layout_cases[] = {

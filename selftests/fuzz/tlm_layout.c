@@ -99,7 +99,6 @@ static void fuzz_once(void)
 	struct int_layout layout[LAYOUTS_MAX];
 	struct tlm_table t = { .layout = layout, .port = port, .schema = fuzz_flag() };
 	static struct tlm_path path;
-	enum tlm_field_id field;
 	struct tlm_stack s;
 	u32 bytes, i;
 	u8 *packet;
@@ -107,7 +106,7 @@ static void fuzz_once(void)
 	t.ports = fuzz_choice(4);
 	for (i = 0; i < LAYOUTS_MAX; i++) {
 		draw_layout(&layout[t.layouts]);
-		t.layouts += ntlm_check(&layout[t.layouts], &field) == TLM_OK;
+		t.layouts += !ntlm_check(&layout[t.layouts]);
 	}
 	bytes = fuzz_range(0, 400);
 	packet = fuzz_buffer(bytes);

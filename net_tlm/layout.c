@@ -198,7 +198,7 @@ static int ntlm_get_table(struct sk_buff *skb, struct genl_info *info)
 {
 	static const struct tlm_table builtin = {
 		.layout = ntlm_builtin_layouts,
-		.layouts = TLM_BUILTINS,
+		.layouts = INT_LAYOUT_BUILTINS,
 	};
 	static const struct tlm_table none;
 	const struct net *net = genl_info_net(info);
@@ -244,9 +244,7 @@ static struct genl_family ntlm_family __ro_after_init = {
 
 int ntlm_layout_init(void)
 {
-	static_assert(INT_LAYOUT_FIELDS == TLM_FIELDS);
-	static_assert(INT_LAYOUT_SPEEDS == TLM_SPEEDS);
-	static_assert((int)INT_LAYOUT_INT_MD == TLM_INT_MD_HPCC);
+	static_assert((int)INT_LAYOUT_INT_MD == INT_LAYOUT_INT_MD);
 	return genl_register_family(&ntlm_family);
 }
 

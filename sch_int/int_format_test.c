@@ -52,9 +52,9 @@ static void ifa_test(struct kunit *test)
 /* Our layout for a receiver: Trident3's with the counter */
 static struct int_layout ifa_layout(void)
 {
-	struct int_layout l = ntlm_builtin_layouts[TLM_TRIDENT3];
+	struct int_layout l = ntlm_builtin_layouts[INT_LAYOUT_TRIDENT3];
 
-	l.field[TLM_TX] = (struct int_layout_field) { .bit = 160, .width = 32, .mul = 1 };
+	l.field[INT_LAYOUT_TX] = (struct int_layout_field) { .bit = 160, .width = 32, .mul = 1 };
 	return l;
 }
 

@@ -221,7 +221,8 @@ static inline struct int_hdr *sint_near_probe(const struct sk_buff *skb,
 	const u8 *end;
 	struct int_hdr *h;
 
-	if (!hop_pkt_is_simple(ip))
+	/* If the device computes the checksum, sint_check_stands() must check what it covers. */
+	if (!hop_pkt_is_simple(ip) || skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL)
 		return NULL;
 	end = hop_pkt_linear_end(skb, ip);
 	if ((const u8 *)(m + 1) > end || m->mark != htonl(INT_MARK_PROBE) ||

@@ -23,14 +23,13 @@ static void sint_place_probe(int payload_bytes, struct sint_place *place)
 
 bool sint_is_message(const struct sk_buff *skb, int payload_bytes, int end_bytes)
 {
-	const int hdr_bytes = end_bytes - INT_TERMS_BYTES - payload_bytes - INT_MSG_BYTES;
-	const int options_bytes = end_bytes - INT_TERMS_BYTES - INT_WORD_BYTES;
+	const int hdr_bytes = end_bytes - payload_bytes - INT_MSG_BYTES;
 	const __be32 *options;
 	__be32 buf;
 
 	if (hdr_bytes < (int)INT_HDR_BYTES)
 		return false;
-	options = skb_header_pointer(skb, options_bytes, sizeof(buf), &buf);
+	options = skb_header_pointer(skb, end_bytes - INT_WORD_BYTES, sizeof(buf), &buf);
 	return options && int_hdr_bytes(be32_to_cpu(*options) >> INT_SLOTS_SHIFT) == hdr_bytes;
 }
 
@@ -41,7 +40,7 @@ static int sint_intmd_bytes(const struct sk_buff *skb, int payload_bytes, int en
 	const u8 *shim;
 	struct intmd_view v;
 
-	if (sint_is_message(skb, payload_bytes, end_bytes))
+	if (sint_is_message(skb, payload_bytes, end_bytes - INT_TERMS_BYTES))
 		return 0;
 	shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
 	if (!shim || hop_intmd_parse(&v, shim, end_bytes - payload_bytes))

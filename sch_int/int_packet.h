@@ -126,14 +126,13 @@ static inline bool sint_lacks(const struct sk_buff *skb, u8 protocol)
 void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place);
 
 /**
- * sint_is_message() - does a probe's message follow TCP directly?
- * @skb: a packet with the mark of probes
+ * sint_is_message() - does the message of a probe or an answer follow TCP directly?
+ * @skb: a packet with one of the marks
  * @payload_bytes: offset of TCP's payload from the start of the frame
- * @end_bytes: offset of the end of the packet
+ * @end_bytes: offset of the end of the header: an answer ends there, and a probe's terms follow
  *
  * If another switch has inserted metadata in front of the message, the packet is longer than the
- * number of slots in the probe's header allows. That number is at a fixed distance from the
- * packet's end.
+ * number of slots in the header allows. That number is the header's last word.
  *
  * Return: true if the slots are those of a message at @payload_bytes.
  */

@@ -201,6 +201,7 @@ static u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
 static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 					   struct sint_hop_moment *moment)
 {
+	const bool is_class = q->params.hop.least_q40;
 	u64 ring_bytes = 0;
 
 	if (q->params.has_ring) {
@@ -208,19 +209,20 @@ static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 		moment->tx_bytes -= ring_bytes;
 		moment->queue_bytes += ring_bytes;
 	}
-	if (q->sent.port && q->params.hop.least_q40) {
+	if (q->sent.port && !is_class) {
+		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
+		moment->queue_bytes += sint_others_backlog_bytes(q);
+	}
+	if (moment->queue_bytes > q->stats.longest_queue_bytes)
+		q->stats.longest_queue_bytes = moment->queue_bytes;
+	if (q->sent.port && is_class) {
 		moment->tx_bytes = sint_class_count(&q->class, &q->params.hop, moment->now_ns,
 						    moment->tx_bytes,
 						    sint_others_bytes(q, moment->now_ns));
 		if (!q->params.sojourn)
 			moment->queue_bytes = sint_hop_scaled(moment->queue_bytes,
 							      q->class.scale_q32);
-	} else if (q->sent.port) {
-		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
-		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
-	if (moment->queue_bytes > q->stats.longest_queue_bytes)
-		q->stats.longest_queue_bytes = moment->queue_bytes;
 	return ring_bytes;
 }
 

@@ -158,20 +158,14 @@ static void nint_write_header(struct nint_control *ctl, const struct nint_reply 
 		ctl->hdr.next = 0;
 		ctl->hdr.type = INT_TYPE_ECHO;
 		ctl->hdr.flags = 0;
-		return;
-	}
-	if (reply->kind != INT_ANSWER_SUMMARY) {
+	} else if (reply->kind == INT_ANSWER_SUMMARY) {
+		int_write(&ctl->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
+		ctl->hdr.path = h->path;
+		ctl->hdr.record[0] = h->record[reply->index];
+	} else {
 		int_write(&ctl->hdr, 0, INT_TYPE_ECHO, 0, 0);
-		/* Tells the sender to make room for all records that the algorithm here needs. */
-		if (reply->kind == INT_ANSWER_WINDOW)
-			ctl->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
-		else
-			ctl->hdr.path = cpu_to_be32(reply->hops << INT_HOPS_SHIFT);
-		return;
+		ctl->hdr.path = cpu_to_be32(reply->hops << INT_HOPS_SHIFT);
 	}
-	int_write(&ctl->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
-	ctl->hdr.path = h->path;
-	ctl->hdr.record[0] = h->record[reply->index];
 }
 
 static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl,

@@ -182,6 +182,7 @@ static bool nint_receiver_window(struct nint_receiver *r, const struct int_hdr *
 	if (due)
 		r->reported_ns = now_ns;
 	reply->wnd = hpcc_wnd_bytes(&r->v);
+	reply->hops = int_hops(h);
 	return due;
 }
 

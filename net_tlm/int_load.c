@@ -179,13 +179,13 @@ static u32 ntlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
 	if (queue_bytes) {
 		u = (u64)HPCC_U_ONE + ntlm_share(queue_bytes, h->mbit_ps, p->t_ns);
 	} else {
-		u = mul_u64_u64_shr(p->target, TLM_IDLE, HPCC_U_SHIFT);
+		u = mul_u64_u64_shr(TLM_TARGET, TLM_IDLE, HPCC_U_SHIFT);
 		if (!h->queue_seen && !p->trust_idle)
-			u = p->target;
+			u = TLM_TARGET;
 		u = max_t(u64, u, ntlm_share(s->own_bytes_ps, h->mbit_ps, TLM_NS_PER_S));
 	}
 	/* 2^33 * 2^20 < 2^64 */
-	h->u = min_t(u64, div_u64(u * p->eta, p->target), HPCC_U_MAX);
+	h->u = min_t(u64, div_u64(u * p->eta, TLM_TARGET), HPCC_U_MAX);
 	ntlm_store(h, r, s->now_ns);
 	return min_t(u64, dt_ns, U32_MAX);
 }
@@ -272,7 +272,7 @@ static void ntlm_guard(struct tlm_vars *v, const struct tlm_params *p,
 		       const struct tlm_sample *s)
 {
 	/* 2^31 + 2^32 + 2^33 */
-	const u64 most_ns = 2ULL * p->t_ns + p->slack_ns + 2 * v->queues_ns;
+	const u64 most_ns = 2ULL * p->t_ns + TLM_SLACK_NS + 2 * v->queues_ns;
 
 	if (s->rtt_ns)
 		v->rtt_min_ns = v->rtt_min_ns ? min(v->rtt_min_ns, s->rtt_ns) : s->rtt_ns;

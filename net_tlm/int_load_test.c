@@ -19,7 +19,7 @@
 #define BASE		(TLM_HAS(INT_LAYOUT_QUEUE) | TLM_HAS(INT_LAYOUT_SPEED))
 
 static const struct tlm_params params = {
-	.t_ns = T_NS, .eta = ETA, .target = TLM_TARGET_DEFAULT, .slack_ns = TLM_SLACK_DEFAULT_NS,
+	.t_ns = T_NS, .eta = ETA,
 };
 
 /* The kernel's stack is small. */

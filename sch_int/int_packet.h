@@ -182,7 +182,7 @@ static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end, 
 	struct int_hdr *h = (struct int_hdr *)at;
 
 	if ((const u8 *)at + INT_HDR_BYTES > end || h->type != type ||
-	    int_check_shape(h, end - (const u8 *)at) != INT_OK)
+	    int_check(h, end - (const u8 *)at) != INT_OK)
 		return NULL;
 	return h;
 }

@@ -32,8 +32,7 @@ static void draw_params(struct hpcc_params *h, struct tlm_params *p)
 	h->wnd_init_bytes = fuzz_range(HPCC_WND_MIN_BYTES, h->wnd_max_bytes);
 	h->wnd_ai = hpcc_wnd_ai(h->wnd_init_bytes, h->eta, fuzz_range(1, 1000));
 	*p = (struct tlm_params) {
-		.t_ns = h->t_ns, .eta = h->eta, .slack_ns = fuzz_u32(),
-		.target = fuzz_range(HPCC_U_ONE, 2 * HPCC_U_ONE), .trust_idle = fuzz_flag(),
+		.t_ns = h->t_ns, .eta = h->eta, .trust_idle = fuzz_flag(),
 	};
 }
 

@@ -419,5 +419,5 @@ def off_by_default(wire):
 
 
 CHECKS = (ifa_grows, damage_stays, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, intmd_in_probes,
-          intmd_beside_answers, ioam_is_complete, ioam_left_alone, behind_a_stock_router, delay_in_the_qdisc, numbers_of_the_speed,
-          bytes_of_the_rate, clones_grow_apart, off_by_default)
+          intmd_beside_answers, ioam_is_complete, ioam_left_alone, behind_a_stock_router, delay_in_the_qdisc,
+          numbers_of_the_speed, bytes_of_the_rate, clones_grow_apart, off_by_default)

@@ -364,9 +364,7 @@ static enum hpcc_received receive_own(struct flow *f, const struct packet *packe
 
 static enum hpcc_received receive_reduced(struct flow *f, const struct packet *packet)
 {
-	const struct tlm_params p = { .t_ns = f->p.t_ns, .eta = f->p.eta,
-				      .target = TLM_TARGET_DEFAULT,
-				      .slack_ns = TLM_SLACK_DEFAULT_NS };
+	const struct tlm_params p = { .t_ns = f->p.t_ns, .eta = f->p.eta };
 	const struct tlm_sample s = { .now_ns = sim.now_ns,
 				      .own_bytes_ps = window_bytes(f) / sim.t_ns * 1e9,
 				      .rtt_ns = sim.now_ns - packet->sent_ns };

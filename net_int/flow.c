@@ -71,23 +71,6 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 	return taken;
 }
 
-/* Context: RCU read lock. Return: the flow of a connection that may use telemetry, or NULL. */
-static struct hop_flow *nint_find_open(struct sock *sk)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (hop_output_is_opening(sk) || !READ_ONCE(nint_net(sock_net(sk))->on))
-		return NULL;
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return NULL;
-	hop_negotiate_settle(flow);
-	return flow;
-}
-
 enum hop_peer nint_flow_negotiate(struct sock *sk)
 {
 	sock_owned_by_me(sk);
@@ -99,18 +82,22 @@ struct int_flow *nint_flow_open(struct sock *sk)
 {
 	const struct nint_net *in = nint_net(sock_net(sk));
 	struct int_flow *f = NULL;
+	struct hop_flow_key key;
 	struct hop_flow *flow;
 
 	sock_owned_by_me(sk);
+	if (hop_output_is_opening(sk) || !READ_ONCE(in->on))
+		return NULL;
 	rcu_read_lock();
-	flow = nint_find_open(sk);
-	if (!flow || !hop_flow_hold(flow))
-		goto out;
-	if (nint_take_part(hop_flow_state(flow), sk, in))
-		f = hop_flow_state(flow);
-	else
-		hop_flow_put(flow);
-out:
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (flow && hop_flow_hold(flow)) {
+		hop_negotiate_settle(flow);
+		if (nint_take_part(hop_flow_state(flow), sk, in))
+			f = hop_flow_state(flow);
+		else
+			hop_flow_put(flow);
+	}
 	rcu_read_unlock();
 	if (f && f->forward == INT_FORWARD_INBAND)
 		hop_shim_open_sock(sk, true);

@@ -47,29 +47,17 @@ struct nint_shim {
 	unsigned int unused;
 };
 
-static void nint_receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
-			      const struct nint_shim *shim, unsigned int payload_bytes)
-{
-	struct nint_arrival arrival = {
-		.id = ntohl(shim->tail.first),
-		.seq = ntohl(th->seq) + payload_bytes,
-		.hdr = &shim->hdr,
-	};
-
-	hop_flow_settle(shim->flow);
-	nint_flow_receive(shim->flow);
-	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
-		nint_count(in, INT_COUNT_ACK_NOW);
-	nint_arrive(in, skb, shim->flow, &arrival);
-}
-
 /* The header has been removed; @offset_bytes: from skb->data to the TCP header, which is linear. */
 static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
-			       const struct nint_shim *shim,
-			       unsigned int offset_bytes)
+			       const struct nint_shim *shim, unsigned int offset_bytes)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset_bytes);
-	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
+	const unsigned int segment_bytes = skb->len - offset_bytes;
+	struct nint_arrival arrival = {
+		.id = ntohl(shim->tail.first),
+		.seq = ntohl(th->seq) + segment_bytes - min(segment_bytes, __tcp_hdrlen(th)),
+		.hdr = &shim->hdr,
+	};
 
 	nint_count_add(in, INT_COUNT_IN_DATA, hop_input_segs_pkts(skb));
 	if (shim->unused != INT_COUNTS) {
@@ -80,7 +68,11 @@ static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
 	}
-	nint_receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
+	hop_flow_settle(shim->flow);
+	nint_flow_receive(shim->flow);
+	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
+		nint_count(in, INT_COUNT_ACK_NOW);
+	nint_arrive(in, skb, shim->flow, &arrival);
 }
 
 /*

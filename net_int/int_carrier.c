@@ -2,6 +2,7 @@
 /* Which packets collect, which answers are new, and records of a handshake; see int_carrier.h. */
 
 #include "int_carrier.h"
+#include "int_receiver.h"
 
 u32 nint_period_ns(const struct nint_asker *a, u32 t_ns, u32 srtt_us)
 {
@@ -134,17 +135,9 @@ enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq, bool empty, 
 
 u64 nint_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 {
-	u64 queue_ns = 0;
-	unsigned int i;
-
 	switch (a->kind) {
 	case INT_ANSWER_RECORDS:
-		for (i = 0; i < int_records(&a->hdr); i++) {
-			struct int_record r = int_unpack(a->hdr.record[i]);
-
-			queue_ns = max(queue_ns, hpcc_queue_ns(&r));
-		}
-		return queue_ns;
+		return nint_longest_queue_ns(&a->hdr);
 	case INT_ANSWER_SUMMARY:
 		return hpcc_queue_ns(&a->record);
 	case INT_ANSWER_RATIO:

@@ -42,21 +42,19 @@ void nint_unhook(struct net *net)
 /* Return: a new key, NULL for none, or an error. */
 static struct nint_key *nint_parse_key(const char *digits)
 {
-	u8 bytes[sizeof(siphash_key_t)];
 	__le64 words[2];
 	struct nint_key *key;
 
 	if (!*digits)
 		return NULL;
-	if (strlen(digits) != INT_KEY_DIGITS || hex2bin(bytes, digits, sizeof(bytes)))
+	if (strlen(digits) != INT_KEY_DIGITS || hex2bin((u8 *)words, digits, sizeof(words)))
 		return ERR_PTR(-EINVAL);
 	key = kzalloc(sizeof(*key), GFP_KERNEL);
 	if (!key)
 		return ERR_PTR(-ENOMEM);
-	memcpy(words, bytes, sizeof(words));
 	key->sip.key[0] = le64_to_cpu(words[0]);
 	key->sip.key[1] = le64_to_cpu(words[1]);
-	memzero_explicit(bytes, sizeof(bytes));
+	memzero_explicit(words, sizeof(words));
 	return key;
 }
 

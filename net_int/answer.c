@@ -2,16 +2,95 @@
 /*
  * Answers, sections 6.2.2, 6.3.2 and 9.1: the receiver returns telemetry to the sender, in an
  * answer packet or in the next ACK.
+ *
+ * N, section 6.3.2, is the number of flows that arrive by the same device and have the link to it
+ * as their bottleneck. The law is in int_receiver.h.
  */
+#include <linux/jhash.h>
+#include <linux/slab.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
 #include <net/ip6_route.h>
+#include <net/netns/hash.h>
 #include <net/route.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
-#include "segment.h"
 #include "trace.h"
+
+/* Context: in->starters_lock is held. Return: the place of the device, or one that it may have. */
+static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u64 now_ns)
+{
+	struct nint_starters **free = NULL;
+	unsigned int i;
+
+	lockdep_assert_held(&in->starters_lock);
+	for (i = 0; i < INT_STARTERS; i++) {
+		struct nint_starters **place = &in->starters[(device + i) % INT_STARTERS];
+
+		if (*place && (*place)->device == device)
+			return place;
+		if (!free && (!*place || nint_starters_is_idle(*place, now_ns)))
+			free = place;
+	}
+	return free;
+}
+
+/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
+static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
+{
+	struct nint_starters **place = nint_find_place(in, device, now_ns);
+
+	lockdep_assert_held(&in->starters_lock);
+	if (!place)
+		return NULL;
+	if (!*place) {
+		*place = kzalloc(sizeof(**place), GFP_ATOMIC);
+		if (!*place) {
+			nint_count(in, INT_COUNT_NO_MEMORY);
+			return NULL;
+		}
+	}
+	if ((*place)->device != device)
+		nint_starters_init(*place, device, now_ns);
+	return *place;
+}
+
+/*
+ * Counts a flow whose bottleneck is the last hop, to @dev. Return: N; 0: not known. If no answer is
+ * due, N is that of the last answer. nint_count_flows() holds the lock of the flow that @r is part
+ * of.
+ */
+static u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
+			       const struct hop_flow_key *key, struct nint_receiver *r,
+			       bool answer, u64 now_ns)
+{
+	const u32 client = jhash2((const u32 *)key->peer.s6_addr32, ARRAY_SIZE(key->peer.s6_addr32),
+				  net_hash_mix(in->carrier.net)) % INT_STARTERS_CLIENTS;
+	struct nint_starters *s;
+	bool clipped = false;
+	u32 flows = answer ? 0 : r->counted;
+
+	spin_lock(&in->starters_lock);
+	s = nint_get_starters(in, dev->ifindex, now_ns);
+	if (s) {
+		clipped = !nint_starters_join(s, client, r, now_ns);
+		if (answer)
+			flows = nint_starters_flows(s, client, now_ns);
+	}
+	spin_unlock(&in->starters_lock);
+	if (clipped)
+		nint_count(in, INT_COUNT_N_CLIPPED);
+	return flows;
+}
+
+void nint_starters_free(struct nint_net *in)
+{
+	unsigned int i;
+
+	for (i = 0; i < INT_STARTERS; i++)
+		kfree(in->starters[i]);
+}
 
 /*
  * Leaves the summary to the next ACK. Return: false if one already waits too long, so that an
@@ -27,13 +106,7 @@ static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *
 		WRITE_ONCE(f->summary_due, false);
 		return false;
 	}
-	f->summary = (struct nint_summary) {
-		.id = arrival->id,
-		.hops = int_hops(arrival->hdr),
-		.path_id = int_path_id(arrival->hdr),
-		.index = index,
-		.record = arrival->hdr->record[index],
-	};
+	nint_opt_write(&f->summary, arrival->id, arrival->hdr, index);
 	WRITE_ONCE(f->summary_due, true);
 	return true;
 }
@@ -85,20 +158,14 @@ static void nint_write_header(struct nint_control *ctl, const struct nint_reply 
 		ctl->hdr.next = 0;
 		ctl->hdr.type = INT_TYPE_ECHO;
 		ctl->hdr.flags = 0;
-		return;
-	}
-	if (reply->kind != INT_ANSWER_SUMMARY) {
+	} else if (reply->kind == INT_ANSWER_SUMMARY) {
+		int_write(&ctl->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
+		ctl->hdr.path = h->path;
+		ctl->hdr.record[0] = h->record[reply->index];
+	} else {
 		int_write(&ctl->hdr, 0, INT_TYPE_ECHO, 0, 0);
-		/* Tells the sender to make room for all records that the algorithm here needs. */
-		if (reply->kind == INT_ANSWER_WINDOW)
-			ctl->hdr.path = cpu_to_be32(int_hops(h) << INT_HOPS_SHIFT);
-		else
-			ctl->hdr.path = cpu_to_be32(reply->hops << INT_HOPS_SHIFT);
-		return;
+		ctl->hdr.path = cpu_to_be32(reply->hops << INT_HOPS_SHIFT);
 	}
-	int_write(&ctl->hdr, 0, INT_TYPE_ECHO, reply->index, 1);
-	ctl->hdr.path = h->path;
-	ctl->hdr.record[0] = h->record[reply->index];
 }
 
 static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl,
@@ -168,35 +235,17 @@ static u8 nint_answer_dsfield(const struct sock *sk, bool v4)
 	return READ_ONCE(inet_sk(sk)->tos) & ~INET_ECN_MASK;
 }
 
-static void nint_build_v4(struct sk_buff *skb, const struct hop_flow_key *key,
-			  const struct dst_entry *dst, const struct sock *sk)
-{
-	struct iphdr *iph = skb_push(skb, sizeof(*iph));
-
-	skb_reset_network_header(skb);
-	skb->protocol = htons(ETH_P_IP);
-	*iph = (struct iphdr) {
-		.version = 4,
-		.ihl = sizeof(*iph) / 4,
-		.tos = nint_answer_dsfield(sk, true),
-		.frag_off = htons(IP_DF),
-		.ttl = ip4_dst_hoplimit(dst),
-		.protocol = IPPROTO_TCP,
-		.saddr = key->local.s6_addr32[3],
-		.daddr = key->peer.s6_addr32[3],
-	};
-	nint_control_csum_v4(skb, iph->saddr, iph->daddr);
-}
-
 static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
 {
+	const __be32 from = key->local.s6_addr32[3], to = key->peer.s6_addr32[3];
 	struct dst_entry *dst = nint_find_route(key, sk) ?: nint_route_v4(key, sk);
 
 	if (!dst)
 		return false;
-	nint_build_v4(skb, key, dst, sk);
+	nint_control_csum_v4(skb, from, to);
+	skb->protocol = htons(ETH_P_IP);
 	skb_dst_set(skb, dst);
-	ip_local_out(key->net, NULL, skb);
+	ip_build_and_send_pkt(skb, sk, from, to, NULL, nint_answer_dsfield(sk, true));
 	return true;
 }
 

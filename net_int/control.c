@@ -119,15 +119,61 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 	return true;
 }
 
-/* A TCP segment that may be for us. @payload_at: from skb->data to its payload. */
-static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
-				       unsigned int tcp_at,
-				       unsigned int payload_at, const struct nf_hook_state *state)
+/* @id: lower bits of the ID that is answered */
+static void nint_take_summary(struct nint_net *in, struct hop_flow *flow, u32 id,
+			      const struct int_answer *a)
 {
-	const struct tcphdr *th = (const struct tcphdr *)(skb->data + tcp_at);
-	unsigned int type;
+	const struct int_flow *f = hop_flow_state(flow);
+	unsigned int why = INT_COUNT_IN_BAD_TAG;
 
-	if (th->rst)
+	nint_count(in, INT_COUNT_IN_OPTION);
+	if (!nint_has_key(in))
+		why = nint_answer_store(flow, nint_whole_id(&f->asker, id), a);
+	if (why != INT_COUNTS)
+		nint_count(in, why);
+}
+
+/* @offset_bytes: from skb->data to the TCP header of a packet without data */
+static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes)
+{
+	struct hop_flow_key key;
+	const struct tcphdr *th;
+	struct hop_flow *flow;
+	struct int_answer a;
+	u32 id;
+
+	if (skb->len < offset_bytes + sizeof(*th) + INT_OPT_BYTES || !pskb_may_pull(skb, skb->len))
+		return;
+	th = (const struct tcphdr *)(skb->data + offset_bytes);
+	if (!nint_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &id, &a))
+		return;
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
+	flow = hop_flow_find(&key);
+	if (!flow || !hop_input_is_from_peer(&key, ntohl(th->seq), ntohl(th->ack_seq))) {
+		nint_count(in, INT_COUNT_IN_NO_FLOW);
+		return;
+	}
+	a.seq = ntohl(th->ack_seq);
+	if (hop_input_is_mangled(skb, th))
+		nint_count(in, INT_COUNT_IN_BAD_SUM);
+	else
+		nint_take_summary(in, flow, id, &a);
+}
+
+/* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
+unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
+			    const struct hop_shim_place *place, const struct nf_hook_state *state)
+{
+	const unsigned int tcp_at = place->offset_bytes;
+	const struct tcphdr *th;
+	unsigned int payload_at;
+	enum int_type type;
+
+	if (!pskb_may_pull(skb, tcp_at + sizeof(*th)))
+		return NF_ACCEPT;
+	th = (const struct tcphdr *)(skb->data + tcp_at);
+	payload_at = tcp_at + __tcp_hdrlen(th);
+	if (payload_at < tcp_at + sizeof(*th) || payload_at > skb->len || th->rst)
 		return NF_ACCEPT;
 	if (th->syn || payload_at == skb->len) {
 		hop_negotiate_receive(&nint_handshake_ops, skb, tcp_at, state);
@@ -135,29 +181,11 @@ static unsigned int nint_input_segment(struct nint_net *in, struct sk_buff *skb,
 		return NF_ACCEPT;
 	}
 	type = nint_control_type(skb, tcp_at, payload_at);
-	if (!type)
-		return NF_ACCEPT;
-	if (!hop_input_is_local(skb, state))
-		return NF_ACCEPT;
-	if (!nint_take_control(in, skb, th, payload_at, type))
+	if (!type || !hop_input_is_local(skb, state) ||
+	    !nint_take_control(in, skb, th, payload_at, type))
 		return NF_ACCEPT;
 	consume_skb(skb);
 	return NF_STOLEN;
-}
-
-/* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
-unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct nf_hook_state *state)
-{
-	unsigned int payload_at = place->offset_bytes + sizeof(struct tcphdr);
-
-	if (!pskb_may_pull(skb, payload_at))
-		return NF_ACCEPT;
-	payload_at = place->offset_bytes +
-		     __tcp_hdrlen((const struct tcphdr *)(skb->data + place->offset_bytes));
-	if (payload_at < place->offset_bytes + sizeof(struct tcphdr) || payload_at > skb->len)
-		return NF_ACCEPT;
-	return nint_input_segment(in, skb, place->offset_bytes, payload_at, state);
 }
 
 bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,

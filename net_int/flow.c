@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of a connection: negotiation, the congestion control's request; hopcc/flow/int_flow.h. */
+/* State of a connection: the congestion control's request, and the answers; hopcc/flow/int_flow.h. */
 
 #include <linux/module.h>
 #include <linux/random.h>
@@ -14,7 +14,6 @@ static void nint_flow_start(void *state)
 	struct int_flow *f = state;
 
 	spin_lock_init(&f->lock);
-	seqcount_spinlock_init(&f->answer_changes, &f->lock);
 	get_random_bytes(&f->cookie, sizeof(f->cookie));
 	get_random_bytes(&f->asker.id, sizeof(f->asker.id));
 }
@@ -34,20 +33,8 @@ const struct hop_flow_kind nint_flow_kind = {
 	.stop = nint_vendor_stop,
 };
 
-/*
- * Which packets are to collect: probes if they ask hops of another vendor, too. Context: f->lock is
- * held.
- */
-static enum nint_forward nint_forward_of(const struct int_flow *f, const struct nint_net *in,
-					 bool lend)
-{
-	lockdep_assert_held(&f->lock);
-	return lend || f->probes_only || f->format ? INT_FORWARD_PROBE :
-							READ_ONCE(in->forward);
-}
-
 /* Context: f->lock is held. */
-static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bool lend)
+static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 {
 	struct hop_flow *flow = hop_flow_of_state(f);
 	struct int_vendor_room room;
@@ -56,52 +43,31 @@ static void nint_begin_forward(struct int_flow *f, const struct nint_net *in, bo
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	nint_vendor_room(&room, f, READ_ONCE(in->format), NULL, NULL);
 	f->format = room.format;
-	f->forward = nint_forward_of(f, in, lend);
+	/* Probes, if they ask hops of another vendor, too. */
+	f->forward = f->probes_only || f->format ? INT_FORWARD_PROBE : READ_ONCE(in->forward);
 	if (f->forward == INT_FORWARD_INBAND && hop_carrier_passes(flow))
 		set_bit(HOP_FLOW_PASSED, &flow->flags);
 	f->skipped = 0;
 }
 
-/*
- * Only one congestion control may use a flow: a congestion control closes it before the next one
- * opens it. Only a BPF program may be replaced without closing.
- */
-static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in,
-			   bool lend)
+/* A congestion control closes the flow before the next one opens it: only one may use it. */
+static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nint_net *in)
 {
 	bool taken;
 
 	spin_lock_bh(&f->lock);
-	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && (!f->sk || f->lent);
+	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && !f->sk;
 	if (taken) {
 		WRITE_ONCE(f->sk, sk);
-		WRITE_ONCE(f->lent, lend);
-		nint_begin_forward(f, in, lend);
+		nint_begin_forward(f, in);
 		/* Earlier answers are not for this congestion control. */
-		WRITE_ONCE(f->taken, f->answers);
+		WRITE_ONCE(f->answer_is_new, false);
 		f->asked = false;
 		/* Nothing may have been sent for a long time. */
 		nint_forget_unanswered(&f->asker);
 	}
 	spin_unlock_bh(&f->lock);
 	return taken;
-}
-
-/* Context: RCU read lock. Return: the flow of a connection that may use telemetry, or NULL. */
-static struct hop_flow *nint_find_open(struct sock *sk)
-{
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (hop_output_is_opening(sk) || !READ_ONCE(nint_net(sock_net(sk))->on))
-		return NULL;
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (!flow)
-		return NULL;
-	hop_negotiate_settle(flow);
-	return flow;
 }
 
 enum hop_peer nint_flow_negotiate(struct sock *sk)
@@ -115,18 +81,22 @@ struct int_flow *nint_flow_open(struct sock *sk)
 {
 	const struct nint_net *in = nint_net(sock_net(sk));
 	struct int_flow *f = NULL;
+	struct hop_flow_key key;
 	struct hop_flow *flow;
 
 	sock_owned_by_me(sk);
+	if (hop_output_is_opening(sk) || !READ_ONCE(in->on))
+		return NULL;
 	rcu_read_lock();
-	flow = nint_find_open(sk);
-	if (!flow || !hop_flow_hold(flow))
-		goto out;
-	if (nint_take_part(hop_flow_state(flow), sk, in, false))
-		f = hop_flow_state(flow);
-	else
-		hop_flow_put(flow);
-out:
+	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
+	flow = hop_flow_find(&key);
+	if (flow && hop_flow_hold(flow)) {
+		hop_negotiate_settle(flow);
+		if (nint_take_part(hop_flow_state(flow), sk, in))
+			f = hop_flow_state(flow);
+		else
+			hop_flow_put(flow);
+	}
 	rcu_read_unlock();
 	if (f && f->forward == INT_FORWARD_INBAND)
 		hop_shim_open_sock(sk, true);
@@ -134,39 +104,67 @@ out:
 }
 EXPORT_SYMBOL_GPL(nint_flow_open);
 
-/* nint_flow_open() for callers without a reference; see kfunc.c. Return: 0 or an error. */
-int nint_flow_join(struct sock *sk)
+/*
+ * Return: true if hops had no room for their records. The next probes have room for all. Data has
+ * it after the congestion control has reserved it: nint_flow_grow(). Context: f->lock is held.
+ */
+static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
 {
-	struct hop_flow *flow;
-	int err = -ENOENT;
+	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
 
-	rcu_read_lock();
-	flow = nint_find_open(sk);
-	if (flow && nint_flow_peer(hop_flow_state(flow)) == HOP_PEER_SUPPORTED)
-		err = nint_take_part(hop_flow_state(flow), sk, nint_net(sock_net(sk)),
-				     true) ? 0 : -EBUSY;
-	rcu_read_unlock();
-	return err;
+	if (a->hops <= slots || !f->slots)
+		return false;
+	f->hops = a->hops;
+	if (!nint_is_inband(f))
+		f->slots = nint_slots_for(f->slots, f->hops);
+	return true;
 }
 
-/* Undoes nint_flow_join(). */
-void nint_flow_leave(struct sock *sk)
+/*
+ * Stores the answer; an empty answer does not replace one that was not taken yet. Context: f->lock
+ * is held.
+ */
+static void nint_keep_answer(struct int_flow *f, u32 id, const struct int_answer *a)
 {
-	struct hop_flow_key key;
-	struct hop_flow *flow;
-	struct int_flow *f;
+	lockdep_assert_held(&f->lock);
+	if (f->answer_is_new && nint_answer_is_empty(a))
+		return;
+	f->answer = *a;
+	f->answer.rtt_ns = nint_rtt_ns(&f->asker, id);
+	WRITE_ONCE(f->answer_is_new, true);
+	nint_hurry(&f->asker, nint_answer_queue_ns(a, f->ask.t_ns), f->ask.t_ns);
+}
 
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	rcu_read_lock();
-	flow = hop_flow_find(&key);
-	if (flow) {
-		f = hop_flow_state(flow);
-		spin_lock_bh(&f->lock);
-		if (f->lent)
-			WRITE_ONCE(f->sk, NULL);
+/* Return: INT_COUNTS, or the counter of the reason why the answer is not new. */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	bool lacks_records = false;
+	enum nint_news news;
+
+	spin_lock_bh(&f->lock);
+	if (!f->sk) {
 		spin_unlock_bh(&f->lock);
+		return INT_COUNT_IN_UNASKED;
 	}
-	rcu_read_unlock();
+	news = nint_answered(&f->asker, id, a->seq, nint_answer_is_empty(a), ktime_get_ns());
+	if (news == INT_NEWS) {
+		if (id == f->proof_id && f->proof.asks)
+			hop_carrier_note_passed(flow);
+		lacks_records = nint_is_short(f, a);
+		nint_keep_answer(f, id, a);
+	}
+	spin_unlock_bh(&f->lock);
+	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
+			    a->wnd_bytes, a->flows, news);
+	switch (news) {
+	case INT_NEWS:
+		return lacks_records ? INT_COUNT_IN_SHORT : INT_COUNTS;
+	case INT_NEWS_OLD:
+		return INT_COUNT_IN_OLD;
+	default:
+		return INT_COUNT_IN_FORGED;
+	}
 }
 
 void nint_flow_close(struct int_flow *flow)
@@ -211,39 +209,6 @@ bool nint_flow_acks_now(const struct int_flow *flow)
 }
 EXPORT_SYMBOL_GPL(nint_flow_acks_now);
 
-/*
- * As many records as hops wrote: most paths are short, and nobody reads the others. While the
- * answer changes both numbers may be any that answers had, and what is copied is copied again.
- */
-static void nint_copy_header(struct int_answer *to, const struct int_flow *flow)
-{
-	const unsigned int slots = flow->answer_slots, records = flow->answer_records;
-	const struct int_answer *from = &flow->answer;
-	unsigned int i;
-
-	to->hdr = from->hdr;
-	for (i = 0; i < records; i++)
-		to->hdr.record[i] = from->hdr.record[i];
-	/* The last word stands behind the room for records. */
-	*(__be32 *)&to->hdr.record[slots] = *(const __be32 *)&from->hdr.record[slots];
-}
-
-/* Length of the members that an answer of its kind has. */
-static void nint_flow_copy_answer(struct int_answer *to, const struct int_flow *flow)
-{
-	const struct int_answer *from = &flow->answer;
-
-	memcpy(to, from, offsetof(struct int_answer, record));
-	if (to->kind == INT_ANSWER_RECORDS) {
-		nint_copy_header(to, flow);
-		return;
-	}
-	to->record = from->record;
-	to->u = from->u;
-	to->tau_ns = from->tau_ns;
-	to->wnd_bytes = from->wnd_bytes;
-}
-
 /* Sends an ACK with a header to see if the path passes it; after HOP_LATE_ASKS of them, no more. */
 static void nint_flow_prove(struct int_flow *f)
 {
@@ -265,33 +230,19 @@ static void nint_flow_prove(struct int_flow *f)
 
 bool nint_flow_take(struct int_flow *flow, struct int_answer *answer)
 {
-	unsigned int start;
-	u32 answers;
-
 	sock_owned_by_me(flow->sk);
 	if (flow->forward == INT_FORWARD_INBAND && !nint_is_inband(flow))
 		nint_flow_prove(flow);
 	/* Called for each ACK. Often there is no answer, and the check must not take a lock. */
-	if (READ_ONCE(flow->answers) == flow->taken)
+	if (!READ_ONCE(flow->answer_is_new))
 		return false;
-	do {
-		start = read_seqcount_begin(&flow->answer_changes);
-		answers = flow->answers;
-		nint_flow_copy_answer(answer, flow);
-	} while (read_seqcount_retry(&flow->answer_changes, start));
-	WRITE_ONCE(flow->taken, answers);
+	spin_lock_bh(&flow->lock);
+	*answer = flow->answer;
+	WRITE_ONCE(flow->answer_is_new, false);
+	spin_unlock_bh(&flow->lock);
 	return true;
 }
 EXPORT_SYMBOL_GPL(nint_flow_take);
-
-enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer)
-{
-	sock_owned_by_me(flow->sk);
-	if (hop_flow_state_stage(flow) != HOP_STAGE_SUPPORTED)
-		return INT_POLL_UNSUPPORTED;
-	return nint_flow_take(flow, answer) ? INT_POLL_ANSWER : INT_POLL_NOTHING;
-}
-EXPORT_SYMBOL_GPL(nint_flow_poll);
 
 unsigned int nint_flow_hdr_bytes(const struct int_flow *flow)
 {

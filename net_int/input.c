@@ -5,15 +5,22 @@
  * our protocol number, and is then received again without its header.
  *
  * While net.hopcc.int is on, the header in front of a TCP segment for this host is removed, and TCP
- * answers the segment as if it had arrived without one: a connection that exists is never refused.
+ * answers the segment as if it had arrived without one: a connection that exists is never refused. A
+ * segment of no connection is dropped.
  * The header is used only on a connection that negotiated, with the cookie that only the peer
  * knows. All other packets are left unchanged to the stack; see
  * nint_is_dropped() for what is dropped. The filters behind this hook see TCP; for filters in front
  * of it, see hop_filter_misses_input() and hop_input_show().
+ *
+ * An ICMP error may quote a packet with our header in front of TCP. After an error about the header
+ * itself probes collect on the connection; all others are passed to TCP.
  */
+#include <linux/icmpv6.h>
 #include <hopcc/core/hop_filter.h>
+#include <hopcc/core/hop_icmp.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
+#include <net/icmp.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
@@ -40,29 +47,17 @@ struct nint_shim {
 	unsigned int unused;
 };
 
-static void nint_receive_data(struct nint_net *in, struct sk_buff *skb, const struct tcphdr *th,
-			      const struct nint_shim *shim, unsigned int payload_bytes)
-{
-	struct nint_arrival arrival = {
-		.id = ntohl(shim->tail.first),
-		.seq = ntohl(th->seq) + payload_bytes,
-		.hdr = &shim->hdr,
-	};
-
-	hop_flow_settle(shim->flow);
-	nint_flow_receive(shim->flow);
-	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
-		nint_count(in, INT_COUNT_ACK_NOW);
-	nint_arrive(in, skb, shim->flow, &arrival);
-}
-
 /* The header has been removed; @offset_bytes: from skb->data to the TCP header, which is linear. */
 static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
-			       const struct nint_shim *shim,
-			       unsigned int offset_bytes)
+			       const struct nint_shim *shim, unsigned int offset_bytes)
 {
 	const struct tcphdr *th = (const struct tcphdr *)(skb->data + offset_bytes);
-	unsigned int segment_bytes = skb->len - offset_bytes, hdr_bytes = __tcp_hdrlen(th);
+	const unsigned int segment_bytes = skb->len - offset_bytes;
+	struct nint_arrival arrival = {
+		.id = ntohl(shim->tail.first),
+		.seq = ntohl(th->seq) + segment_bytes - min(segment_bytes, __tcp_hdrlen(th)),
+		.hdr = &shim->hdr,
+	};
 
 	nint_count_add(in, INT_COUNT_IN_DATA, hop_input_segs_pkts(skb));
 	if (shim->unused != INT_COUNTS) {
@@ -73,7 +68,11 @@ static void nint_input_receive(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_IN_BAD_SUM);
 		return;
 	}
-	nint_receive_data(in, skb, th, shim, segment_bytes - min(segment_bytes, hdr_bytes));
+	hop_flow_settle(shim->flow);
+	nint_flow_receive(shim->flow);
+	if (shim->hdr.flags & INT_FLAG_SMALL && hop_input_ack_now(&shim->flow->key, 0))
+		nint_count(in, INT_COUNT_ACK_NOW);
+	nint_arrive(in, skb, shim->flow, &arrival);
 }
 
 /*
@@ -105,11 +104,16 @@ static unsigned int nint_read_shim(struct sk_buff *skb, unsigned int offset_byte
 }
 
 /* Finds the flow that data belongs to, or the reason why its header is not used. */
-static void nint_find_data_flow(const struct hop_flow_key *key, struct nint_shim *shim)
+static void nint_find_data_flow(const struct sk_buff *skb, const struct tcphdr *th,
+				struct nint_shim *shim)
 {
-	struct hop_flow *flow = hop_flow_find(key);
-	const struct int_flow *f = flow ? hop_flow_state(flow) : NULL;
+	const struct int_flow *f;
+	struct hop_flow_key key;
+	struct hop_flow *flow;
 
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
+	flow = hop_flow_find(&key);
+	f = flow ? hop_flow_state(flow) : NULL;
 	if (f && ntohl(shim->tail.second) == (u32)f->cookie)
 		shim->flow = flow;
 	else
@@ -117,30 +121,13 @@ static void nint_find_data_flow(const struct hop_flow_key *key, struct nint_shim
 }
 
 /*
- * Checks if a header may be removed. @th: TCP header behind it. Return: the counter of the reason
- * if it must stay; INT_COUNTS if it may be removed: then @shim->flow or @shim->unused is set.
- */
-static unsigned int nint_check_segment(const struct sk_buff *skb, const struct tcphdr *th,
-				       struct nint_shim *shim)
-{
-	struct hop_flow_key key;
-
-	if (th->rst)
-		return INT_COUNT_IN_NO_FLOW;
-	if (th->syn)
-		return INT_COUNT_BAD + INT_BAD_TYPE;
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	nint_find_data_flow(&key, shim);
-	return INT_COUNTS;
-}
-
-/*
  * Return: the counter of the reason why what is at @place must stay; INT_COUNTS if it is a header
- * that may be removed.
+ * that may be removed: then @shim->flow or @shim->unused is set.
  */
 static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *skb,
 				     const struct hop_shim_place *place, struct nint_shim *shim)
 {
+	const struct tcphdr *th;
 	unsigned int why;
 
 	shim->flow = NULL;
@@ -148,12 +135,32 @@ static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *
 	why = nint_read_shim(skb, place->offset_bytes, shim);
 	if (why != INT_COUNTS)
 		return why;
-	why = nint_check_segment(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
-							      shim->bytes), shim);
-	if (why == INT_COUNTS && READ_ONCE(in->on) != HOP_FILTER_TRUST &&
-	    hop_filter_misses_input(skb))
+	th = (const struct tcphdr *)(skb->data + place->offset_bytes + shim->bytes);
+	if (th->rst)
+		return INT_COUNT_IN_NO_FLOW;
+	if (th->syn)
+		return INT_COUNT_BAD + INT_BAD_TYPE;
+	nint_find_data_flow(skb, th, shim);
+	if (READ_ONCE(in->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb))
 		return INT_COUNT_IN_HIDDEN;
-	return why;
+	return INT_COUNTS;
+}
+
+/*
+ * Return: true if a segment belongs to no connection of this host. Our protocol has no ports, and a
+ * balancer that hashes them may have sent the segment of a connection that exists at another host,
+ * which a reset would end.
+ */
+static bool nint_is_strange(const struct sk_buff *skb, const struct tcphdr *th)
+{
+	struct hop_flow_key key;
+	struct sock *sk;
+
+	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
+	sk = hop_flow_socket(&key);
+	if (sk)
+		sock_gen_put(sk);
+	return !sk;
 }
 
 /*
@@ -168,8 +175,12 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
 {
 	int err;
 
+	if (why == INT_COUNTS && shim->unused == INT_COUNT_IN_NO_FLOW &&
+	    nint_is_strange(skb, (const struct tcphdr *)(skb->data + place->offset_bytes +
+							 shim->bytes)))
+		why = INT_COUNT_IN_NO_FLOW;
 	if (why == INT_COUNTS) {
-		err = hop_shim_strip(skb, place, shim->bytes, shim->hdr.next);
+		err = hop_shim_strip(skb, place, shim->bytes, IPPROTO_TCP);
 		if (err)
 			why = err == -ENOMEM ? INT_COUNT_NO_MEMORY :
 					       INT_COUNT_BAD + INT_BAD_LENGTH;
@@ -186,7 +197,8 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
  * @why: the result of nint_input_unwrap(). Return: true if the packet must be dropped: the stack
  * would report to the peer that this host does not support the header.
  *
- * A reset with a header is dropped, since TCP sends them without one and answers none.
+ * A reset with a header is dropped, since TCP sends them without one and answers none; and a segment
+ * of no connection of this host.
  */
 static bool nint_is_dropped(unsigned int why)
 {
@@ -223,27 +235,20 @@ static unsigned int nint_input_header(struct nint_net *in, struct sk_buff *skb,
 	return nint_is_dropped(why) ? NF_DROP : NF_ACCEPT;
 }
 
-/* Input while the carrier is off. */
-static void nint_input_other(struct sk_buff *skb, const struct hop_shim_place *place,
-			     const struct nf_hook_state *state)
-{
-	if (place->next == nint_protocol && !hop_input_is_local(skb, state))
-		nint_input_forward(skb, place);
-}
-
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
 	struct nint_net *in = nint_net(state->net);
+	const bool on = READ_ONCE(in->on);
 
-	if (!READ_ONCE(in->on)) {
-		nint_input_other(skb, place, state);
-		return NF_ACCEPT;
-	}
-	if (place->next == IPPROTO_TCP)
+	if (on && place->next == IPPROTO_TCP)
 		return nint_tcp_input(in, skb, place, state);
-	if (place->next == nint_protocol)
+	if (place->next != nint_protocol)
+		return NF_ACCEPT;
+	if (on)
 		return nint_input_header(in, skb, place, state);
+	if (!hop_input_is_local(skb, state))
+		nint_input_forward(skb, place);
 	return NF_ACCEPT;
 }
 
@@ -285,6 +290,56 @@ static bool nint_receive_late(struct sk_buff *skb, unsigned int name_bytes)
 	__skb_pull(skb, place.offset_bytes);
 	return false;
 }
+
+/*
+ * Return: the length of our quoted header in front of TCP; 0 if there is none or the error has been
+ * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
+ */
+static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+				     enum hop_icmp_decision decision)
+{
+	struct nint_net *in = nint_net(dev_net(skb->dev));
+	unsigned int bytes = nint_pull_header(skb, offset_bytes);
+	const struct tcphdr *th;
+	struct hop_flow_key key;
+
+	if (!bytes) {
+		nint_count(in, INT_COUNT_ICMP_SHORT);
+		return 0;
+	}
+	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
+	hop_flow_key_of_output(&key, &nint_flow_kind, skb, th);
+	if (decision != HOP_ICMP_NEXT && hop_icmp_ends(&key, th, decision))
+		return 0;
+	nint_count(in, INT_COUNT_ICMP);
+	return bytes;
+}
+
+static int nint_icmp_v4(struct sk_buff *skb, u32 info)
+{
+	const struct iphdr *iph = (const struct iphdr *)skb->data;
+	const struct icmphdr *icmp = icmp_hdr(skb);
+	unsigned int bytes;
+
+	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
+		return 0;
+	bytes = nint_read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
+	return bytes ? hop_icmp_report_v4(skb, info, IPPROTO_TCP, bytes) : 0;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* TCP gets the offset of its header, so nothing must be moved. */
+static int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
+			int offset, __be32 info)
+{
+	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
+	unsigned int bytes = nint_read_quoted(skb, offset, hop_icmp_check_v6(type, code));
+
+	if (!bytes || !tcp || !tcp->err_handler)
+		return 0;
+	return tcp->err_handler(skb, opt, type, code, offset + bytes, info);
+}
+#endif
 
 static int nint_late_v4(struct sk_buff *skb)
 {

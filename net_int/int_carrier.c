@@ -2,6 +2,7 @@
 /* Which packets collect, which answers are new, and records of a handshake; see int_carrier.h. */
 
 #include "int_carrier.h"
+#include "int_receiver.h"
 
 u32 nint_period_ns(const struct nint_asker *a, u32 t_ns, u32 srtt_us)
 {
@@ -134,17 +135,9 @@ enum nint_news nint_answered(struct nint_asker *a, u32 id, u32 seq, bool empty, 
 
 u64 nint_answer_queue_ns(const struct int_answer *a, u32 t_ns)
 {
-	u64 queue_ns = 0;
-	unsigned int i;
-
 	switch (a->kind) {
 	case INT_ANSWER_RECORDS:
-		for (i = 0; i < int_records(&a->hdr); i++) {
-			struct int_record r = int_unpack(a->hdr.record[i]);
-
-			queue_ns = max(queue_ns, hpcc_queue_ns(&r));
-		}
-		return queue_ns;
+		return nint_longest_queue_ns(&a->hdr);
 	case INT_ANSWER_SUMMARY:
 		return hpcc_queue_ns(&a->record);
 	case INT_ANSWER_RATIO:
@@ -163,19 +156,19 @@ void nint_hurry(struct nint_asker *a, u64 queue_ns, u32 t_ns)
 		a->starting = INT_START_ANSWERS;
 }
 
-void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s)
+void nint_opt_write(struct nint_opt *opt, u32 id, const struct int_hdr *h, unsigned int index)
 {
 	*opt = (struct nint_opt) {
 		.kind = INT_OPT_KIND,
 		.length = INT_OPT_BYTES,
 		.exid = cpu_to_be16(INT_OPT_EXID),
-		.id_index = cpu_to_be16((s->id & INT_OPT_ID_MASK) << 4 | (s->index & 0xf)),
-		.path = cpu_to_be16(s->hops << 12 | (s->path_id & INT_SWITCH_ID_MAX)),
-		.record = s->record,
+		.id_index = cpu_to_be16((id & INT_OPT_ID_MASK) << 4 | index),
+		.path = cpu_to_be16(be32_to_cpu(h->path) >> INT_PATH_ID_SHIFT),
+		.record = h->record[index],
 	};
 }
 
-bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s)
+bool nint_opt_read(const u8 *opts, unsigned int bytes, u32 *id, struct int_answer *a)
 {
 	const u8 *found = hop_option_find(opts, bytes, INT_OPT_KIND, INT_OPT_EXID);
 	struct nint_opt opt;
@@ -183,12 +176,15 @@ bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s)
 	if (!found || found[1] != INT_OPT_BYTES)
 		return false;
 	memcpy(&opt, found, sizeof(opt));
-	s->id = be16_to_cpu(opt.id_index) >> 4;
-	s->index = be16_to_cpu(opt.id_index) & 0xf;
-	s->hops = be16_to_cpu(opt.path) >> 12;
-	s->path_id = be16_to_cpu(opt.path) & INT_SWITCH_ID_MAX;
-	s->record = opt.record;
-	return s->index < s->hops && s->index < INT_SLOTS_MAX;
+	*id = be16_to_cpu(opt.id_index) >> 4;
+	*a = (struct int_answer) {
+		.kind = INT_ANSWER_SUMMARY,
+		.hops = be16_to_cpu(opt.path) >> 12,
+		.index = be16_to_cpu(opt.id_index) & 0xf,
+		.path_id = be16_to_cpu(opt.path) & INT_SWITCH_ID_MAX,
+		.record = int_unpack(opt.record),
+	};
+	return a->index < a->hops && a->index < INT_SLOTS_MAX;
 }
 
 u32 nint_whole_id(const struct nint_asker *a, u32 low)

@@ -45,6 +45,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 #include <hopcc/lib/hpcc.h>
@@ -353,7 +354,7 @@ unsigned int nint_slots_for(unsigned int slots, unsigned int hops);
  * @length: INT_OPT_BYTES
  * @exid: INT_OPT_EXID
  * @id_index: lower 12 bits of the ID, then the index of the hop, 4 bits
- * @path: nHop and pathID, as in the header
+ * @path: nHop and pathID, the upper half of the header's path
  * @record: record of the most loaded hop
  */
 struct nint_opt {
@@ -366,34 +367,87 @@ struct nint_opt {
 } __packed;
 
 /**
- * struct nint_summary - contents of the option
- * @id: ID of the packet that collected the record; only the lower 12 bits if received
- * @path_id: pathID
- * @hops: nHop
- * @index: index of the hop of @record
- * @record: packed record
+ * nint_opt_write() - write the option
+ * @opt: result
+ * @id: ID of the packet that collected the records
+ * @h: its header
+ * @index: index of the most loaded hop, which has a record
  */
-struct nint_summary {
-	u32 id;
-	u16 path_id;
-	u8 hops;
-	u8 index;
-	__be64 record;
-};
-
-void nint_opt_write(struct nint_opt *opt, const struct nint_summary *s);
+void nint_opt_write(struct nint_opt *opt, u32 id, const struct int_hdr *h, unsigned int index);
 
 /**
  * nint_opt_read() - find the option in the TCP options
  * @opts: TCP options
  * @bytes: size of @opts, at most 40
- * @s: result
+ * @id: result: lower 12 bits of the ID
+ * @a: result: the answer, without its sequence number
  *
  * Return: true if the option was found and is valid.
  */
-bool nint_opt_read(const u8 *opts, unsigned int bytes, struct nint_summary *s);
+bool nint_opt_read(const u8 *opts, unsigned int bytes, u32 *id, struct int_answer *a);
 
 /* The complete ID for its lower 12 bits: the latest packet that was sent with them. */
 u32 nint_whole_id(const struct nint_asker *a, u32 low);
+
+/*
+ * Rules for GRO: which headers of two segments may be merged into one.
+ *
+ * The latest header is kept, with its records and its ID. Nothing uses the data that is lost:
+ *
+ * - An answer reports on one packet, the latest, and supersedes the answers to all earlier ones
+ *   (nint_answered()). Merged segments are answered once, with the id and records of the last and
+ *   with TCP's sequence number behind it: as if the answers to the others had been overtaken. This
+ *   holds for segments of one GSO packet, which have the same ID, and for those of several.
+ * - The algorithm, at either end, compares the latest records with those that it has stored, over
+ *   the time between them. Segments that merge arrive within one poll of a NIC, far below T; GRO of
+ *   ACKs has the same effect at the sender.
+ *
+ * Headers that the carrier treats differently are not merged: if type, length, flags, path or
+ * number of hops differ, which shows a change of the path; if cookies differ, because a forged
+ * segment must not be accepted with good ones; and if an older ID follows a newer one, because the
+ * answer would be ignored as old.
+ */
+
+/* Size of a header that passed int_check(), with its tail. */
+static inline unsigned int nint_shim_bytes(const struct int_hdr *h)
+{
+	return h->words * INT_WORD_BYTES + INT_TAIL_BYTES;
+}
+
+static inline const struct int_tail *nint_tail_of(const struct int_hdr *h)
+{
+	return (const void *)h + h->words * INT_WORD_BYTES;
+}
+
+/**
+ * nint_may_merge() - check if the later of two headers can represent the segments of both
+ * @held: an INT_TYPE_DATA header that int_check() passed, with its tail
+ * @header: the header of the segment that follows
+ *
+ * Return: true if nint_merge() loses no data that is used.
+ */
+static inline bool nint_may_merge(const struct int_hdr *held, const struct int_hdr *header)
+{
+	const struct int_tail *old, *new;
+
+	if (held->next != header->next || held->words != header->words ||
+	    held->type != header->type || held->flags != header->flags ||
+	    held->path != header->path)
+		return false;
+	old = nint_tail_of(held);
+	new = nint_tail_of(header);
+	return old->second == new->second &&
+	       (s32)(be32_to_cpu(new->first) - be32_to_cpu(old->first)) >= 0;
+}
+
+/**
+ * nint_merge() - merge two headers
+ * @held: the earlier header of nint_may_merge(); is replaced
+ * @header: the later header of nint_may_merge()
+ */
+static inline void nint_merge(struct int_hdr *held, const struct int_hdr *header)
+{
+	memcpy(held, header, nint_shim_bytes(header));
+}
 
 #endif /* HOPCC_NET_INT_INT_CARRIER_H */

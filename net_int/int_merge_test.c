@@ -7,7 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 
-#include "int_merge.h"
+#include "int_carrier.h"
 
 #define SLOTS 2
 #define COOKIE 0x55667788

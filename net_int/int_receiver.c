@@ -139,22 +139,6 @@ bool nint_receiver_is_last_hop(const struct nint_receiver *r, const struct int_h
 	       r->v.bottleneck == int_hops(h) - 1;
 }
 
-/* Return: true if a port of the path has a queue of more than half of T. */
-static bool nint_reports_queue(const struct int_hdr *h, u32 t_ns)
-{
-	unsigned int i;
-
-	for (i = 0; i < int_records(h); i++) {
-		struct int_record r = int_unpack(h->record[i]);
-
-		/* 2^16 units * 2^20 ps; 2^30 ns * 500 */
-		if ((u64)r.qlen_units * int_speeds[r.speed].unit_ps >
-		    (u64)t_ns * (HPCC_PS_PER_NS / 2))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Return: true if an answer is due. It always is for a probe, since the sender has chosen its time.
  */
@@ -164,7 +148,7 @@ static bool nint_receiver_is_due(struct nint_receiver *r, const struct int_hdr *
 
 	if (h->type != INT_TYPE_DATA || !r->asked)
 		return true;
-	if (nint_reports_queue(h, r->p.t_ns))
+	if (nint_longest_queue_ns(h) > r->p.t_ns / 2)
 		period_ns >>= INT_ANSWER_SHIFT;
 	if (r->reported_ns && now_ns - r->reported_ns < period_ns)
 		return false;
@@ -182,6 +166,7 @@ static bool nint_receiver_window(struct nint_receiver *r, const struct int_hdr *
 	if (due)
 		r->reported_ns = now_ns;
 	reply->wnd = hpcc_wnd_bytes(&r->v);
+	reply->hops = int_hops(h);
 	return due;
 }
 

@@ -117,6 +117,20 @@ struct nint_starters {
 	struct nint_client client[INT_STARTERS_CLIENTS];
 };
 
+/* Return: the longest queue that a record reports, ns. */
+static inline u64 nint_longest_queue_ns(const struct int_hdr *h)
+{
+	u64 queue_ns = 0;
+	unsigned int i;
+
+	for (i = 0; i < int_records(h); i++) {
+		struct int_record r = int_unpack(h->record[i]);
+
+		queue_ns = max(queue_ns, hpcc_queue_ns(&r));
+	}
+	return queue_ns;
+}
+
 /**
  * nint_starters_join() - count a flow whose bottleneck is the last hop
  * @s: count of the device

@@ -25,7 +25,6 @@
 #include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_version.h>
 
-#include "int_pull.h"
 #include "net_int.h"
 
 #define CREATE_TRACE_POINTS
@@ -122,24 +121,18 @@ static int __init nint_init(void)
 	err = register_pernet_subsys(&nint_net_ops);
 	if (err)
 		return err;
-	err = nint_gso_init();
+	err = nint_offload_init();
 	if (err)
-		goto no_gso;
+		goto no_offload;
 	err = nint_input_init();
 	if (err)
 		goto no_input;
-	/* This step cannot be undone, so it is the last one. */
-	err = nint_kfunc_init();
-	if (err)
-		goto no_kfunc;
-	nint_gro_start();
 	return 0;
 
-no_kfunc:
-	nint_input_exit();
 no_input:
-	nint_gso_exit();
-no_gso:
+	nint_gro_stop();
+	nint_offload_exit();
+no_offload:
 	unregister_pernet_subsys(&nint_net_ops);
 	return err;
 }
@@ -150,7 +143,7 @@ static void __exit nint_exit(void)
 	nint_gro_stop();
 	nint_input_exit();
 	unregister_pernet_subsys(&nint_net_ops);
-	nint_gso_exit();
+	nint_offload_exit();
 	hop_flow_retire(&nint_flow_kind);
 }
 

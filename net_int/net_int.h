@@ -69,7 +69,7 @@ enum nint_reverse {
  * INT_COUNT_IN_NO_FLOW: options that negotiate without effect: a SYN for which no flow is created,
  *	a SYN-ACK that answers no SYN of ours, an ACK outside of the windows; headers (removed and
  *	not used) and control packets for connections that have not negotiated telemetry; dropped:
- *	resets with a header
+ *	resets with a header, and segments with one that belong to no connection of this host
  * INT_COUNT_IN_BAD_COOKIE: headers (as for INT_COUNT_IN_NO_FLOW) and control packets (left to TCP)
  *	from a sender that has not read our cookie
  * INT_COUNT_IN_BAD_TAG: answers whose authentication tag is wrong
@@ -194,13 +194,10 @@ struct nint_net {
 /**
  * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
  * @lock: protects all other fields; taken with BH off
- * @taken: value of @answers when the congestion control last took an answer; also written under the
- *	socket lock
  * @cookie: our cookie; a packet with it comes from a host that has read our handshake
  * @peer_cookie: the peer's cookie
  * @sk: socket of the congestion control while it uses telemetry; hooks compare the pointer, and
  *	dereference it only while they hold the socket
- * @lent: @sk belongs to a BPF program, which may be removed without notice
  * @forward: enum int_forward, as it was when @sk started to use telemetry
  * @slots: number of slots for records
  * @format: net.hopcc.int_format, as it was when @sk started to use telemetry; 0: it cannot be used
@@ -209,8 +206,6 @@ struct nint_net {
  * @proof_id: ID of the latest pure ACK with such a header
  * @proof: pure ACKs with such a header; under the socket lock
  * @hops: number of hops on the path of data if known, otherwise on the reverse path
- * @answer_slots: number of slots in the header of @answer
- * @answer_records: number of records in them
  * @asked: @ask is set
  * @terms_reported: with headers in data: the receiver knows the parameters of the algorithm
  * @summary_due: @summary waits for an ACK
@@ -222,21 +217,17 @@ struct nint_net {
  *	socket lock
  * @skipped: number of data packets since the last one with a header
  * @asker: state that decides when to collect, and which answers are new
- * @answer_changes: seqcount by which nint_flow_take() reads the next two members, @answer_slots and
- *	@answer_records without @lock
- * @answers: number of answers received
  * @answer: the latest answer
+ * @answer_is_new: the congestion control has not taken it yet; read without @lock
  * @receiver: state for telemetry that the peer collects
- * @summary: summary for the next ACK
+ * @summary: option for the next ACK
  * @vendor: state for telemetry of other vendors; NULL: none was received
  */
 struct int_flow {
 	spinlock_t lock;	/* protects all fields below */
-	u32 taken;
 	u64 cookie;
 	u64 peer_cookie;
 	struct sock *sk;
-	bool lent;
 	u8 forward;
 	u8 slots;
 	u8 format;
@@ -245,8 +236,6 @@ struct int_flow {
 	u32 proof_id;
 	struct hop_late proof;
 	u8 hops;
-	u8 answer_slots;
-	u8 answer_records;
 	bool asked;
 	bool terms_reported;
 	bool summary_due;
@@ -257,11 +246,10 @@ struct int_flow {
 	struct int_ask ask;
 	u16 skipped;
 	struct nint_asker asker;
-	seqcount_spinlock_t answer_changes;
-	u32 answers;
 	struct int_answer answer;
+	bool answer_is_new;
 	struct nint_receiver receiver;
-	struct nint_summary summary;
+	struct nint_opt summary;
 	struct int_vendor_state *vendor;
 };
 
@@ -293,14 +281,11 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 /* sysctl.c */
 extern const struct ctl_table nint_table[];
 void nint_knobs_default(struct nint_net *in);
-
-/* flow.c */
-int nint_flow_join(struct sock *sk);
-void nint_flow_leave(struct sock *sk);
-
-/* hook.c */
 int nint_hook(void *state);
 void nint_unhook(struct net *net);
+
+/* flow.c */
+unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 
 /* input.c */
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
@@ -345,33 +330,25 @@ static inline unsigned int nint_inband_bytes(unsigned int slots)
 	return int_hdr_bytes(slots) + INT_TAIL_BYTES;
 }
 
-/* store.c */
-unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
-
-/* starters.c */
-u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
-			const struct hop_flow_key *key, struct nint_receiver *r, bool answer,
-			u64 now_ns);
-void nint_starters_free(struct nint_net *in);
-
 /* answer.c */
+void nint_starters_free(struct nint_net *in);
 void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		 const struct nint_arrival *arrival);
 
 /* probe.c */
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
 		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
-void nint_give_up(struct nint_net *in, struct hop_flow *flow);
 
-/* option.c */
-void nint_option_insert(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-			struct hop_flow *flow);
-void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes);
-
-/* tag.c */
+/* segment.c */
 bool nint_has_key(const struct nint_net *in);
 u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
 	     const struct int_msg *msg, const struct int_hdr *h);
+struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
+				   const struct int_hdr *h, const struct int_terms *terms,
+				   unsigned int headroom_bytes);
+void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
+void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
+			  const struct in6_addr *daddr);
 
 /* output.c */
 extern const struct hop_handshake_ops nint_handshake_ops;
@@ -379,31 +356,9 @@ void nint_leave_data(struct hop_flow *flow);
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
-/* kfunc.c */
-#ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-int nint_kfunc_init(void);
-#else
-static inline int nint_kfunc_init(void)
-{
-	return 0;
-}
-#endif
-
-/* gso.c */
-int nint_gso_init(void);
-void nint_gso_exit(void);
-
-/* gro.c */
-struct sk_buff *nint_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int nint_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *nint_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int nint_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void nint_gro_start(void);
+/* offload.c */
+int nint_offload_init(void);
+void nint_offload_exit(void);
 void nint_gro_stop(void);
-
-/* icmp.c */
-int nint_icmp_v4(struct sk_buff *skb, u32 info);
-int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		 int offset, __be32 info);
 
 #endif /* HOPCC_NET_INT_NET_INT_H */

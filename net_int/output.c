@@ -3,6 +3,9 @@
  * Packets that leave, in POST_ROUTING behind source NAT, which would take our header for TCP's
  * ports. Flows are found by their socket, independently of NAT. Where a filter behind the hook
  * would miss TCP below a header, probes collect, which are TCP: see nint_is_hidden().
+ *
+ * Answers in a TCP option, section 6.2.2 "Inband with ACK packet", are the record of the most
+ * loaded hop, in pure ACKs with room for it. TCP ignores it.
  */
 #include <net/dst.h>
 #include <hopcc/core/hop_negotiate.h>
@@ -80,7 +83,7 @@ const struct hop_handshake_ops nint_handshake_ops = {
 	.learn = nint_learn,
 };
 
-/* For GSO packets see gso.c. */
+/* For GSO packets see offload.c. */
 static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
 {
 	nint_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
@@ -223,6 +226,28 @@ static void nint_output_proof(struct nint_net *in, struct sk_buff *skb,
 	f->proof_id = i.id;
 	spin_unlock_bh(&f->lock);
 	nint_insert_inband(in, skb, seg, flow, &i);
+}
+
+/* A pure ACK of any socket may carry a pending answer. */
+static void nint_option_insert(struct nint_net *in, struct sk_buff *skb,
+			       const struct hop_segment *seg, struct hop_flow *flow)
+{
+	struct int_flow *f = hop_flow_state(flow);
+	enum nint_count count = INT_COUNT_OUT_OPTION;
+	int err;
+
+	if (!READ_ONCE(f->summary_due) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)
+		return;
+	spin_lock_bh(&f->lock);
+	if (f->summary_due) {
+		err = hop_option_append(skb, seg->place.offset_bytes, &f->summary, INT_OPT_BYTES);
+		if (err)
+			count = err == -ENOSPC ? INT_COUNT_NO_ROOM : INT_COUNT_NO_MEMORY;
+		/* If there is no room, the next packet is tried. */
+		WRITE_ONCE(f->summary_due, err);
+		nint_count(in, count);
+	}
+	spin_unlock_bh(&f->lock);
 }
 
 static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,

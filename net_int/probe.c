@@ -9,11 +9,10 @@
 #include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"
-#include "segment.h"
 #include "trace.h"
 
 /* Without answers, the rest of the connection does without telemetry. */
-void nint_give_up(struct nint_net *in, struct hop_flow *flow)
+static void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 {
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
@@ -196,12 +195,6 @@ out:
 	return turn;
 }
 
-/* The sequence number behind the data packet, which is SND.NXT after it was sent. */
-static u32 nint_seq_behind(const struct tcphdr *th, const struct hop_segment *seg)
-{
-	return ntohl(th->seq) + seg->payload_bytes;
-}
-
 /* Sends a probe in front of @skb. Return: false if there is no memory. */
 static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
 			    const struct hop_segment *seg, struct sock *sk,
@@ -243,8 +236,10 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 	case INT_TURN_SEND:
 		break;
 	}
-	/* A retransmission is behind SND.NXT. */
-	seq = after(tp->snd_nxt, nint_seq_behind(th, seg)) ? tp->snd_nxt : nint_seq_behind(th, seg);
+	/* SND.NXT after the data was sent, or as it is: a retransmission is behind it. */
+	seq = ntohl(th->seq) + seg->payload_bytes;
+	if (after(tp->snd_nxt, seq))
+		seq = tp->snd_nxt;
 	ctl.msg.seq = htonl(seq);
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
 	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &room, state) ?

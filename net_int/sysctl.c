@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sysctls of a network namespace, below net.hopcc. */
+/* Sysctls of a network namespace, below net.hopcc, and the hooks that net.hopcc.int starts. */
 
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
 
@@ -8,24 +9,52 @@
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
 
+static const struct hop_carrier nint_carrier = {
+	.order = HOP_HOOK_INT,
+	.input = nint_input,
+	.output = nint_output,
+};
+
+/*
+ * Answers are options and segments of TCP. GSO packets of other namespaces are forwarded even where
+ * the carrier is off.
+ */
+int nint_hook(void *state)
+{
+	const struct nint_net *in = state;
+	struct hop_hook_request request = { .protocol = nint_protocol };
+	static DEFINE_MUTEX(lock);	/* the last caller uses the latest values */
+	int err;
+
+	mutex_lock(&lock);
+	request.options = in->on;
+	request.segments = in->on;
+	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
+	mutex_unlock(&lock);
+	return err;
+}
+
+void nint_unhook(struct net *net)
+{
+	hop_hook_stop(net, &nint_carrier);
+}
+
 /* Return: a new key, NULL for none, or an error. */
 static struct nint_key *nint_parse_key(const char *digits)
 {
-	u8 bytes[sizeof(siphash_key_t)];
 	__le64 words[2];
 	struct nint_key *key;
 
 	if (!*digits)
 		return NULL;
-	if (strlen(digits) != INT_KEY_DIGITS || hex2bin(bytes, digits, sizeof(bytes)))
+	if (strlen(digits) != INT_KEY_DIGITS || hex2bin((u8 *)words, digits, sizeof(words)))
 		return ERR_PTR(-EINVAL);
 	key = kzalloc(sizeof(*key), GFP_KERNEL);
 	if (!key)
 		return ERR_PTR(-ENOMEM);
-	memcpy(words, bytes, sizeof(words));
 	key->sip.key[0] = le64_to_cpu(words[0]);
 	key->sip.key[1] = le64_to_cpu(words[1]);
-	memzero_explicit(bytes, sizeof(bytes));
+	memzero_explicit(words, sizeof(words));
 	return key;
 }
 

@@ -35,7 +35,7 @@ static u64 ntlm_period(const struct int_layout_field *f)
 }
 
 /* Reads a scaled field into @value. Return: false if the hop does not have it. */
-static bool ntlm_read(const struct int_layout *l, enum tlm_field_id id, const u8 *node,
+static bool ntlm_read(const struct int_layout *l, enum int_layout_field_id id, const u8 *node,
 		      const u8 *element_at, u64 *value)
 {
 	const struct int_layout_field *f = &l->field[id];
@@ -50,7 +50,7 @@ static bool ntlm_read(const struct int_layout *l, enum tlm_field_id id, const u8
 
 /* A 32-bit value, saturated. */
 static void ntlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout *l,
-			  enum tlm_field_id id, const u8 *node, const u8 *element_at)
+			  enum int_layout_field_id id, const u8 *node, const u8 *element_at)
 {
 	u64 value;
 
@@ -61,7 +61,7 @@ static void ntlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout
 }
 
 /* Marks a value as implausible; it counts as missing. */
-static void ntlm_reject(struct tlm_record *r, enum tlm_field_id id, u16 bad)
+static void ntlm_reject(struct tlm_record *r, enum int_layout_field_id id, u16 bad)
 {
 	r->has &= ~TLM_HAS(id);
 	r->bad |= bad;
@@ -99,18 +99,18 @@ static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
 			    const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	u64 value = 0;
-	bool reported = ntlm_read(l, TLM_SPEED, node, element_at, &value);
+	bool reported = ntlm_read(l, INT_LAYOUT_SPEED, node, element_at, &value);
 
 	if (reported && l->flags & INT_LAYOUT_F_CODE)
-		value = l->speed_mbit[value & (TLM_SPEEDS - 1)];
+		value = l->speed_mbit[value & (INT_LAYOUT_SPEEDS - 1)];
 	if (value > TLM_MBIT_MAX)
 		value = 0;
-	if (t->ports && r->has & TLM_HAS(TLM_PORT))
+	if (t->ports && r->has & TLM_HAS(INT_LAYOUT_PORT))
 		r->mbit_ps = ntlm_port_mbit(t, r->node_id, r->port_id);
 	if (!r->mbit_ps)
 		r->mbit_ps = value ? value : l->mbit_ps;
 	if (r->mbit_ps)
-		r->has |= TLM_HAS(TLM_SPEED);
+		r->has |= TLM_HAS(INT_LAYOUT_SPEED);
 	else
 		r->bad |= TLM_BAD_SPEED;
 }
@@ -118,34 +118,34 @@ static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
 static void ntlm_read_residence(struct tlm_record *r, const struct int_layout *l,
 				const u8 *node, const u8 *element_at)
 {
-	ntlm_read_u32(r, &r->residence_ns, l, TLM_RESIDENCE, node, element_at);
+	ntlm_read_u32(r, &r->residence_ns, l, INT_LAYOUT_RESIDENCE, node, element_at);
 	if (r->residence_ns >= TLM_NS_PER_S && l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE)
 		r->residence_ns -= TLM_NS_PER_S;
 	if (r->residence_ns >= TLM_NS_PER_S)
-		ntlm_reject(r, TLM_RESIDENCE, TLM_BAD_RESIDENCE);
+		ntlm_reject(r, INT_LAYOUT_RESIDENCE, TLM_BAD_RESIDENCE);
 }
 
-/* The timestamp; TLM_HAS(TLM_NS) is set if all its parts are there. */
+/* The timestamp; TLM_HAS(INT_LAYOUT_NS) is set if all its parts are there. */
 static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, const u8 *node,
 			   const u8 *element_at)
 {
 	u64 seconds;
 
-	if (!ntlm_read(l, TLM_NS, node, element_at, &r->ts_ns))
+	if (!ntlm_read(l, INT_LAYOUT_NS, node, element_at, &r->ts_ns))
 		return;
-	r->has |= TLM_HAS(TLM_NS);
+	r->has |= TLM_HAS(INT_LAYOUT_NS);
 	r->ts_res_ns = l->ts_res_ns;
-	r->ts_period_ns = ntlm_period(&l->field[TLM_NS]);
-	if (l->field[TLM_SECONDS].width) {
-		if (!ntlm_read(l, TLM_SECONDS, node, element_at, &seconds))
-			r->has &= ~TLM_HAS(TLM_NS);
+	r->ts_period_ns = ntlm_period(&l->field[INT_LAYOUT_NS]);
+	if (l->field[INT_LAYOUT_SECONDS].width) {
+		if (!ntlm_read(l, INT_LAYOUT_SECONDS, node, element_at, &seconds))
+			r->has &= ~TLM_HAS(INT_LAYOUT_NS);
 		if (r->ts_ns >= TLM_NS_PER_S)
-			ntlm_reject(r, TLM_NS, TLM_BAD_CLOCK);
+			ntlm_reject(r, INT_LAYOUT_NS, TLM_BAD_CLOCK);
 		/* 2^32 * 10^9 < 2^62 */
 		r->ts_ns += seconds * TLM_NS_PER_S;
-		r->ts_period_ns = (u64)TLM_NS_PER_S << l->field[TLM_SECONDS].width;
+		r->ts_period_ns = (u64)TLM_NS_PER_S << l->field[INT_LAYOUT_SECONDS].width;
 	}
-	if (!(l->flags & INT_LAYOUT_F_EGRESS_TIME) || !(r->has & TLM_HAS(TLM_RESIDENCE)))
+	if (!(l->flags & INT_LAYOUT_F_EGRESS_TIME) || !(r->has & TLM_HAS(INT_LAYOUT_RESIDENCE)))
 		return;
 	r->ts_ns += r->residence_ns;
 	/* A clock of few bits may wrap more than once in a residence time. */
@@ -156,19 +156,19 @@ static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, con
 static void ntlm_read_load(struct tlm_record *r, const struct int_layout *l, const u8 *node,
 			   const u8 *element_at)
 {
-	ntlm_read_u32(r, &r->queue_bytes, l, TLM_QUEUE, node, element_at);
+	ntlm_read_u32(r, &r->queue_bytes, l, INT_LAYOUT_QUEUE, node, element_at);
 	/* 125000 bytes a second for each Mbit/s */
 	if (r->queue_bytes > TLM_QUEUE_MAX_BYTES ||
 	    (r->mbit_ps && r->queue_bytes > r->mbit_ps * 125000ULL))
-		ntlm_reject(r, TLM_QUEUE, TLM_BAD_QUEUE);
-	ntlm_read_u32(r, &r->util, l, TLM_UTIL, node, element_at);
+		ntlm_reject(r, INT_LAYOUT_QUEUE, TLM_BAD_QUEUE);
+	ntlm_read_u32(r, &r->util, l, INT_LAYOUT_UTIL, node, element_at);
 	if (r->util > TLM_UTIL_MAX)
-		ntlm_reject(r, TLM_UTIL, TLM_BAD_UTIL);
+		ntlm_reject(r, INT_LAYOUT_UTIL, TLM_BAD_UTIL);
 	r->util_window_ns = l->util_window_ns;
-	if (!ntlm_read(l, TLM_TX, node, element_at, &r->tx_bytes))
+	if (!ntlm_read(l, INT_LAYOUT_TX, node, element_at, &r->tx_bytes))
 		return;
-	r->has |= TLM_HAS(TLM_TX);
-	r->tx_period_bytes = ntlm_period(&l->field[TLM_TX]);
+	r->has |= TLM_HAS(INT_LAYOUT_TX);
+	r->tx_period_bytes = ntlm_period(&l->field[INT_LAYOUT_TX]);
 	r->tx_refresh_ns = l->tx_refresh_ns;
 }
 
@@ -184,8 +184,8 @@ static void ntlm_decode(struct tlm_record *r, const struct tlm_table *t,
 			const struct int_layout *l, const u8 *node, const u8 *element_at)
 {
 	*r = (struct tlm_record){};
-	ntlm_read_u32(r, &r->node_id, l, TLM_NODE, node, element_at);
-	ntlm_read_u32(r, &r->port_id, l, TLM_PORT, node, element_at);
+	ntlm_read_u32(r, &r->node_id, l, INT_LAYOUT_NODE, node, element_at);
+	ntlm_read_u32(r, &r->port_id, l, INT_LAYOUT_PORT, node, element_at);
 	ntlm_read_speed(r, t, l, node, element_at);
 	ntlm_read_residence(r, l, node, element_at);
 	ntlm_read_time(r, l, node, element_at);
@@ -240,7 +240,8 @@ static void ntlm_decode_opaque(struct tlm_record *r, const struct tlm_table *t,
 	r->tx_period_bytes = (u64)(INT_TX_MASK + 1) << int_speeds[own.speed].unit_shift;
 	r->tx_refresh_ns = 0;
 	r->queue_bytes = own.qlen_units << int_speeds[own.speed].unit_shift;
-	r->has |= TLM_HAS(TLM_SPEED) | TLM_HAS(TLM_NS) | TLM_HAS(TLM_TX) | TLM_HAS(TLM_QUEUE);
+	r->has |= TLM_HAS(INT_LAYOUT_SPEED) | TLM_HAS(INT_LAYOUT_NS) | TLM_HAS(INT_LAYOUT_TX) |
+		  TLM_HAS(INT_LAYOUT_QUEUE);
 	r->bad = 0;
 }
 
@@ -383,153 +384,156 @@ static u32 ntlm_element_bits(const struct int_layout *l, u32 element)
 	return 0;
 }
 
-static enum tlm_fault ntlm_check_key(const struct int_layout *l)
+static const char *ntlm_check_key(const struct int_layout *l)
 {
 	const u32 space_max = l->format == TLM_IFA ? IFA_GNS_MAX : U16_MAX;
 	const u32 known = l->format == TLM_IOAM ? IOAM_KNOWN_BITS : INTMD_KNOWN_BITS;
 
 	if (l->format >= TLM_FORMATS)
-		return TLM_INVALID_FORMAT;
+		return "unknown format";
 	if (l->space & ~l->space_mask || l->space_mask > space_max)
-		return TLM_INVALID_SPACE;
+		return "space has bits outside of its mask, or more than the format has";
 	if (l->type & ~(l->format == TLM_IFA ? 0 : known))
-		return TLM_INVALID_TYPE;
+		return "type has undefined bits, or IFA a type";
 	if (l->device & ~l->device_mask)
-		return TLM_INVALID_DEVICE;
+		return "device has bits outside of its mask";
 	/* The first word is a node ID only if the type says so: bit 0 in both formats. */
 	if (l->device_mask && l->format != TLM_IFA && !ntlm_element_bits(l, 0))
-		return TLM_INVALID_DEVICE;
-	return (l->format == TLM_IFA) == !l->node_words ? TLM_INVALID_WORDS : TLM_OK;
+		return "a device needs a type with the node";
+	if ((l->format == TLM_IFA) == !l->node_words)
+		return "words are for IFA, and only for IFA";
+	return NULL;
 }
 
-static enum tlm_fault ntlm_check_field(const struct int_layout *l, enum tlm_field_id id)
+static const char *ntlm_check_field(const struct int_layout *l, enum int_layout_field_id id)
 {
 	const struct int_layout_field *f = &l->field[id];
 
 	if (!f->width)
-		return TLM_OK;
+		return NULL;
 	if (f->width > TLM_WIDTH_MAX ||
-	    (id == TLM_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
-	    (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE && f->width > TLM_SPEED_CODE_WIDTH))
-		return TLM_INVALID_WIDTH;
+	    (id == INT_LAYOUT_SECONDS && f->width > TLM_SECONDS_WIDTH_MAX) ||
+	    (id == INT_LAYOUT_SPEED && l->flags & INT_LAYOUT_F_CODE &&
+	     f->width > TLM_SPEED_CODE_WIDTH))
+		return "a field is too wide";
 	if ((u32)f->bit + f->width > ntlm_element_bits(l, f->element))
-		return TLM_INVALID_FIELD;
+		return "a field is not within an element that the type requires";
 	if (!f->mul || f->shift > TLM_SHIFT_MAX ||
 	    f->width + ilog2(f->mul) + 1 > TLM_VALUE_BITS + f->shift)
-		return TLM_INVALID_SCALE;
+		return "a factor is 0, or a scaled value is too large";
 	/* These wrap, at a whole number. */
-	if ((id == TLM_TX || id == TLM_NS) && f->shift > f->width)
-		return TLM_INVALID_SCALE;
+	if ((id == INT_LAYOUT_TX || id == INT_LAYOUT_NS) && f->shift > f->width)
+		return "a counter or a time does not wrap at a whole number";
 	/* A code, an ID and seconds have no scale. */
-	if ((id == TLM_SECONDS || id == TLM_NODE || id == TLM_PORT ||
-	     (id == TLM_SPEED && l->flags & INT_LAYOUT_F_CODE)) && (f->mul != 1 || f->shift))
-		return TLM_INVALID_SCALE;
-	return TLM_OK;
+	if ((id == INT_LAYOUT_SECONDS || id == INT_LAYOUT_NODE || id == INT_LAYOUT_PORT ||
+	     (id == INT_LAYOUT_SPEED && l->flags & INT_LAYOUT_F_CODE)) && (f->mul != 1 || f->shift))
+		return "a code, an ID and seconds have no scale";
+	return NULL;
 }
 
-static enum tlm_fault ntlm_check_values(const struct int_layout *l)
+static const char *ntlm_check_values(const struct int_layout *l)
 {
 	u32 i;
 
-	if (l->field[TLM_SECONDS].width && !l->field[TLM_NS].width)
-		return TLM_INVALID_TIME;
+	if (l->field[INT_LAYOUT_SECONDS].width && !l->field[INT_LAYOUT_NS].width)
+		return "seconds without a fraction";
 	if (!l->ts_res_ns || l->ts_res_ns > TLM_NS_PER_S)
-		return TLM_INVALID_TIME;
+		return "the resolution is 0 or above a second";
 	if (l->mbit_ps > TLM_MBIT_MAX)
-		return TLM_INVALID_MBIT;
-	for (i = 0; i < TLM_SPEEDS; i++)
+		return "the speed is above 1600000 Mbit/s";
+	for (i = 0; i < INT_LAYOUT_SPEEDS; i++)
 		if (l->speed_mbit[i] > TLM_MBIT_MAX)
-			return TLM_INVALID_MBIT;
+			return "the speed of a code is above 1600000 Mbit/s";
 	if (l->tx_refresh_ns > TLM_NS_PER_S || l->util_window_ns > TLM_NS_PER_S)
-		return TLM_INVALID_PERIOD;
-	if (!l->field[TLM_QUEUE].width && !l->field[TLM_TX].width && !l->field[TLM_UTIL].width)
-		return TLM_INVALID_EMPTY;
-	return TLM_OK;
+		return "an interval of more than a second";
+	if (!l->field[INT_LAYOUT_QUEUE].width && !l->field[INT_LAYOUT_TX].width &&
+	    !l->field[INT_LAYOUT_UTIL].width)
+		return "neither queue, counter nor utilisation";
+	return NULL;
 }
 
-enum tlm_fault ntlm_check(const struct int_layout *l, enum tlm_field_id *field)
+const char *ntlm_check(const struct int_layout *l)
 {
-	enum tlm_fault fault = ntlm_check_key(l);
+	const char *fault = ntlm_check_key(l);
 	u32 i;
 
-	for (i = 0; !fault && i < TLM_FIELDS; i++) {
+	for (i = 0; !fault && i < INT_LAYOUT_FIELDS; i++)
 		fault = ntlm_check_field(l, i);
-		*field = i;
-	}
-	return fault ? fault : ntlm_check_values(l);
+	return fault ?: ntlm_check_values(l);
 }
 
-enum tlm_fault ntlm_check_ports(const struct int_layout_port *port, u32 ports)
+const char *ntlm_check_ports(const struct int_layout_port *port, u32 ports)
 {
 	u32 i;
 
 	for (i = 0; i < ports; i++) {
 		if (!port[i].mbit_ps || port[i].mbit_ps > TLM_MBIT_MAX)
-			return TLM_INVALID_MBIT;
+			return "the speed of a port is 0 or above 1600000 Mbit/s";
 		if (i && ((u64)port[i - 1].node_id << 32 | port[i - 1].port_id) >=
 			 ((u64)port[i].node_id << 32 | port[i].port_id))
-			return TLM_INVALID_ORDER;
+			return "ports are not in ascending order";
 	}
-	return TLM_OK;
+	return NULL;
 }
 
-const struct int_layout ntlm_builtin_layouts[TLM_BUILTINS] = {
-	[TLM_TRIDENT3] = {
+const struct int_layout ntlm_builtin_layouts[INT_LAYOUT_BUILTINS] = {
+	[INT_LAYOUT_TRIDENT3] = {
 		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1,
 		.flags = INT_LAYOUT_F_CODE | INT_LAYOUT_F_EGRESS_TIME,
 		.speed_mbit = { 10000, 25000, 40000, 50000, 100000, 200000, 400000 },
 		.field = {
-			[TLM_NODE] = { .bit = 4, .width = 20, .mul = 1 },
-			[TLM_SPEED] = { .bit = 32, .width = 4, .mul = 1 },
-			[TLM_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
-			[TLM_PORT] = { .bit = 64, .width = 16, .mul = 1 },
-			[TLM_NS] = { .bit = 96, .width = 32, .mul = 1 },
-			[TLM_RESIDENCE] = { .bit = 128, .width = 32, .mul = 1 },
-			[TLM_QUEUE] = { .bit = 192, .width = 32, .mul = 1 },
+			[INT_LAYOUT_NODE] = { .bit = 4, .width = 20, .mul = 1 },
+			[INT_LAYOUT_SPEED] = { .bit = 32, .width = 4, .mul = 1 },
+			[INT_LAYOUT_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
+			[INT_LAYOUT_PORT] = { .bit = 64, .width = 16, .mul = 1 },
+			[INT_LAYOUT_NS] = { .bit = 96, .width = 32, .mul = 1 },
+			[INT_LAYOUT_RESIDENCE] = { .bit = 128, .width = 32, .mul = 1 },
+			[INT_LAYOUT_QUEUE] = { .bit = 192, .width = 32, .mul = 1 },
 		},
 	},
-	[TLM_TOMAHAWK4] = {
+	[INT_LAYOUT_TOMAHAWK4] = {
 		.format = TLM_IFA, .node_words = 8, .ts_res_ns = 1,
 		.flags = INT_LAYOUT_F_EGRESS_TIME,
 		.field = {
-			[TLM_NODE] = { .bit = 4, .width = 28, .mul = 1 },
-			[TLM_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
-			[TLM_PORT] = { .bit = 64, .width = 16, .mul = 1 },
-			[TLM_NS] = { .bit = 96, .width = 32, .mul = 1 },
-			[TLM_RESIDENCE] = { .bit = 128, .width = 32, .mul = 1 },
-			[TLM_QUEUE] = { .bit = 192, .width = 32, .mul = 1 },
+			[INT_LAYOUT_NODE] = { .bit = 4, .width = 28, .mul = 1 },
+			[INT_LAYOUT_SECONDS] = { .bit = 44, .width = 20, .mul = 1 },
+			[INT_LAYOUT_PORT] = { .bit = 64, .width = 16, .mul = 1 },
+			[INT_LAYOUT_NS] = { .bit = 96, .width = 32, .mul = 1 },
+			[INT_LAYOUT_RESIDENCE] = { .bit = 128, .width = 32, .mul = 1 },
+			[INT_LAYOUT_QUEUE] = { .bit = 192, .width = 32, .mul = 1 },
 		},
 	},
-	[TLM_LINUX_IOAM] = {
+	[INT_LAYOUT_LINUX_IOAM] = {
 		.format = TLM_IOAM, .type = IOAM_HPCC_BITS, .ts_res_ns = 1000,
 		.flags = INT_LAYOUT_F_CODE,
 		.speed_mbit = { 0, 10, 100, 1000, 2500, 10000, 25000, 40000, 50000, 100000,
 				200000, 400000, 800000, 1600000, 5000 },
 		.field = {
-			[TLM_NODE] = { IOAM_NODE, .bit = 8, .width = 24, .mul = 1,
+			[INT_LAYOUT_NODE] = { IOAM_NODE, .bit = 8, .width = 24, .mul = 1,
 				       .ones_missing = true },
-			[TLM_SPEED] = { IOAM_PORTS, .bit = 16, .width = 4, .mul = 1 },
-			[TLM_PORT] = { IOAM_PORTS, .bit = 20, .width = 12, .mul = 1 },
-			[TLM_SECONDS] = { IOAM_SECONDS, .width = 32, .mul = 1,
+			[INT_LAYOUT_SPEED] = { IOAM_PORTS, .bit = 16, .width = 4, .mul = 1 },
+			[INT_LAYOUT_PORT] = { IOAM_PORTS, .bit = 20, .width = 12, .mul = 1 },
+			[INT_LAYOUT_SECONDS] = { IOAM_SECONDS, .width = 32, .mul = 1,
 					  .ones_missing = true },
-			[TLM_NS] = { IOAM_FRACTION, .width = 32, .mul = 1000,
+			[INT_LAYOUT_NS] = { IOAM_FRACTION, .width = 32, .mul = 1000,
 				     .ones_missing = true },
-			[TLM_QUEUE] = { IOAM_QUEUE_DEPTH, .width = 32, .mul = 1,
+			[INT_LAYOUT_QUEUE] = { IOAM_QUEUE_DEPTH, .width = 32, .mul = 1,
 					.ones_missing = true },
 		},
 	},
-	[TLM_INT_MD_HPCC] = {
+	[INT_LAYOUT_INT_MD] = {
 		.format = TLM_INT_MD, .type = INTMD_HPCC_BITS, .ts_res_ns = 1,
 		.field = {
-			[TLM_NODE] = { INTMD_NODE, .width = 32, .mul = 1, .ones_missing = true },
-			[TLM_PORT] = { INTMD_PORTS, .bit = 16, .width = 16, .mul = 1,
+			[INT_LAYOUT_NODE] = { INTMD_NODE, .width = 32, .mul = 1,
+					      .ones_missing = true },
+			[INT_LAYOUT_PORT] = { INTMD_PORTS, .bit = 16, .width = 16, .mul = 1,
 				       .ones_missing = true },
-			[TLM_QUEUE] = { INTMD_QUEUE, .bit = 8, .width = 24, .mul = 1,
+			[INT_LAYOUT_QUEUE] = { INTMD_QUEUE, .bit = 8, .width = 24, .mul = 1,
 					.ones_missing = true },
-			[TLM_NS] = { INTMD_EGRESS_TIME, .bit = 8, .width = 56, .mul = 1,
+			[INT_LAYOUT_NS] = { INTMD_EGRESS_TIME, .bit = 8, .width = 56, .mul = 1,
 				     .ones_missing = true },
 			/* 2^20 / 10^6 */
-			[TLM_UTIL] = { INTMD_UTIL, .width = 32, .shift = 20, .mul = 1099512,
+			[INT_LAYOUT_UTIL] = { INTMD_UTIL, .width = 32, .shift = 20, .mul = 1099512,
 				       .ones_missing = true },
 		},
 	},

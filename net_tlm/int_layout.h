@@ -4,9 +4,9 @@
  * a layout yields from the metadata of a hop.
  *
  * A layout names for each field its position, width and scale: value = raw * mul >> shift, in the
- * unit of enum tlm_field_id. Positions are relative to an element, which is a bit of IOAM's trace
- * type or of INT's instruction bitmap, so that one layout serves all types that have its elements.
- * In IFA the metadata of a hop is one element.
+ * unit of enum int_layout_field_id. Positions are relative to an element, which is a bit of IOAM's
+ * trace type or of INT's instruction bitmap, so that one layout serves all types that have its
+ * elements. In IFA the metadata of a hop is one element.
  *
  * A layout applies to a hop if all of these match: the format; the space (IFA: GNS, IOAM: namespace
  * ID, INT: domain ID); all bits of @type are set in the packet's type; and the first word of the
@@ -37,7 +37,6 @@
 /* Maximum number of hops whose records are used, as many as with our own records. */
 #define TLM_HOPS_MAX		15U
 #define TLM_ELEMENTS_MAX	24U
-#define TLM_SPEEDS		16U
 #define TLM_MBIT_MAX		1600000U
 /* A field has at most as many bits, and so has its scaled value, with some to spare. */
 #define TLM_WIDTH_MAX		56U
@@ -62,32 +61,6 @@ enum tlm_format {
 	TLM_IOAM,
 	TLM_INT_MD,
 	TLM_FORMATS,
-};
-
-/**
- * enum tlm_field_id - fields of a hop, and the units of their scaled values
- * @TLM_QUEUE: queue length, bytes
- * @TLM_TX: counter of sent bytes
- * @TLM_UTIL: utilisation of the egress port, 2^-20
- * @TLM_SECONDS: seconds of the timestamp
- * @TLM_NS: the fraction of a second if there is TLM_SECONDS, otherwise the timestamp, ns
- * @TLM_RESIDENCE: time between arrival and departure, ns
- * @TLM_SPEED: with INT_LAYOUT_F_CODE, index of the table of speeds; otherwise Mbit/s
- * @TLM_NODE: ID of the node
- * @TLM_PORT: ID of the egress port
- * @TLM_FIELDS: number of fields
- */
-enum tlm_field_id {
-	TLM_QUEUE,
-	TLM_TX,
-	TLM_UTIL,
-	TLM_SECONDS,
-	TLM_NS,
-	TLM_RESIDENCE,
-	TLM_SPEED,
-	TLM_NODE,
-	TLM_PORT,
-	TLM_FIELDS,
 };
 
 #define TLM_HAS(field)	(1U << (field))
@@ -131,8 +104,8 @@ struct tlm_table {
  * @ts_res_ns: resolution of the timestamp
  * @tx_refresh_ns: interval at which the counter is updated
  * @util_window_ns: interval over which the utilisation is averaged
- * @has: TLM_HAS() of the fields that are present and plausible; TLM_NS is the whole timestamp,
- *	TLM_SPEED any source of the speed
+ * @has: TLM_HAS() of the fields that are present and plausible; INT_LAYOUT_NS is the whole
+ *	timestamp, INT_LAYOUT_SPEED any source of the speed
  * @bad: TLM_BAD_*
  */
 struct tlm_record {
@@ -151,42 +124,6 @@ struct tlm_record {
 	u32 util_window_ns;
 	u16 has;
 	u16 bad;
-};
-
-/**
- * enum tlm_fault - reasons why a layout is refused
- * @TLM_OK: the layout is valid
- * @TLM_INVALID_FORMAT: unknown format
- * @TLM_INVALID_SPACE: the space has bits outside of its mask, or more than its field
- * @TLM_INVALID_TYPE: undefined bits of the type, or a type in IFA
- * @TLM_INVALID_DEVICE: the device has bits outside of its mask
- * @TLM_INVALID_WORDS: no length of the metadata in IFA, or a length in another format
- * @TLM_INVALID_FIELD: a field is not within an element, or its element is not required by the type
- * @TLM_INVALID_WIDTH: a field is too wide
- * @TLM_INVALID_SCALE: a factor is 0, or a scaled value has too many bits or wraps at a fraction
- * @TLM_INVALID_TIME: seconds without a fraction, or no resolution
- * @TLM_INVALID_MBIT: a speed above TLM_MBIT_MAX
- * @TLM_INVALID_PERIOD: an interval of more than a second
- * @TLM_INVALID_EMPTY: neither queue, counter nor utilisation
- * @TLM_INVALID_ORDER: the ports of a table are not in ascending order
- * @TLM_FAULTS: number of values
- */
-enum tlm_fault {
-	TLM_OK,
-	TLM_INVALID_FORMAT,
-	TLM_INVALID_SPACE,
-	TLM_INVALID_TYPE,
-	TLM_INVALID_DEVICE,
-	TLM_INVALID_WORDS,
-	TLM_INVALID_FIELD,
-	TLM_INVALID_WIDTH,
-	TLM_INVALID_SCALE,
-	TLM_INVALID_TIME,
-	TLM_INVALID_MBIT,
-	TLM_INVALID_PERIOD,
-	TLM_INVALID_EMPTY,
-	TLM_INVALID_ORDER,
-	TLM_FAULTS,
 };
 
 /**
@@ -277,43 +214,20 @@ void ntlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 
 /**
  * ntlm_check() - validate a layout
  * @l: any values
- * @field: result: the field that is invalid, with TLM_INVALID_WIDTH, _FIELD, _SCALE
  *
- * Return: TLM_OK or the reason why the layout is refused.
+ * Return: NULL, or the reason why the layout is refused, for the administrator.
  */
-enum tlm_fault ntlm_check(const struct int_layout *l, enum tlm_field_id *field);
+const char *ntlm_check(const struct int_layout *l);
 
 /**
  * ntlm_check_ports() - validate a table of port speeds
  * @port: the table
  * @ports: number of entries
  *
- * Return: TLM_OK or the reason why the table is refused.
+ * Return: NULL, or the reason why the table is refused.
  */
-enum tlm_fault ntlm_check_ports(const struct int_layout_port *port, u32 ports);
+const char *ntlm_check_ports(const struct int_layout_port *port, u32 ports);
 
-/**
- * enum tlm_builtin - built-in layouts
- * @TLM_TRIDENT3: IFA of Broadcom's Trident3. Assumed: speed codes; the first of the two buffer
- *	statistics is the queue, in bytes. IFA-CC's counter is not part of it: its position and
- *	unit are not public
- * @TLM_TOMAHAWK4: IFA of the vendor's example for Tomahawk4, whose fields are programmable; no
- *	speed. Assumed: the same
- * @TLM_LINUX_IOAM: IOAM of Linux. The upper four bits of the egress ID are a speed code, index of
- *	int_speeds[], and the lower twelve the port, if the administrator sets them so; with
- *	codes 0 and 15 the speed is not known
- * @TLM_INT_MD_HPCC: INT-MD 2.1 with INTMD_HPCC_BITS. Assumed: queue in bytes, time in ns,
- *	utilisation in parts per million; these units are the vendor's choice
- * @TLM_BUILTINS: number of layouts
- */
-enum tlm_builtin {
-	TLM_TRIDENT3,
-	TLM_TOMAHAWK4,
-	TLM_LINUX_IOAM,
-	TLM_INT_MD_HPCC,
-	TLM_BUILTINS,
-};
-
-extern const struct int_layout ntlm_builtin_layouts[TLM_BUILTINS];
+extern const struct int_layout ntlm_builtin_layouts[INT_LAYOUT_BUILTINS];
 
 #endif /* HOPCC_NET_TLM_INT_LAYOUT_H */

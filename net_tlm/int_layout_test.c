@@ -48,12 +48,10 @@ static void bits_test(struct kunit *test)
 
 static void builtin_test(struct kunit *test)
 {
-	enum tlm_field_id field = 0;
 	u32 i;
 
-	for (i = 0; i < TLM_BUILTINS; i++)
-		KUNIT_EXPECT_EQ_MSG(test, ntlm_check(&ntlm_builtin_layouts[i], &field), TLM_OK,
-				    "layout %u, field %u", i, field);
+	for (i = 0; i < INT_LAYOUT_BUILTINS; i++)
+		KUNIT_EXPECT_FALSE_MSG(test, ntlm_check(&ntlm_builtin_layouts[i]), "layout %u", i);
 }
 
 /* Metadata of a hop of each format; the newest first. */
@@ -111,7 +109,8 @@ static const struct tlm_record *collect(struct kunit *test, const struct tlm_tab
 
 static void trident3_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[INT_LAYOUT_TRIDENT3],
+				     .layouts = 1 };
 	const struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
 	const struct tlm_record *r = collect(test, &t, &s);
 
@@ -124,15 +123,15 @@ static void trident3_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->ts_period_ns, (1ULL << 20) * TLM_NS_PER_S);
 	KUNIT_EXPECT_EQ(test, r->queue_bytes, 10000);
 	KUNIT_EXPECT_EQ(test, r->bad, 0);
-	KUNIT_EXPECT_EQ(test, r->has, TLM_HAS(TLM_NODE) | TLM_HAS(TLM_PORT) |
-			TLM_HAS(TLM_SPEED) | TLM_HAS(TLM_RESIDENCE) | TLM_HAS(TLM_NS) |
-			TLM_HAS(TLM_QUEUE));
+	KUNIT_EXPECT_EQ(test, r->has, TLM_HAS(INT_LAYOUT_NODE) | TLM_HAS(INT_LAYOUT_PORT) |
+			TLM_HAS(INT_LAYOUT_SPEED) | TLM_HAS(INT_LAYOUT_RESIDENCE) |
+			TLM_HAS(INT_LAYOUT_NS) | TLM_HAS(INT_LAYOUT_QUEUE));
 }
 
 static void linux_test(struct kunit *test)
 {
 	const struct tlm_table t = {
-		.layout = &ntlm_builtin_layouts[TLM_LINUX_IOAM], .layouts = 1,
+		.layout = &ntlm_builtin_layouts[INT_LAYOUT_LINUX_IOAM], .layouts = 1,
 	};
 	const struct tlm_stack s = ioam_stack(linux_ioam, sizeof(linux_ioam), IOAM_HPCC_BITS);
 	const struct tlm_record *r = collect(test, &t, &s);
@@ -149,7 +148,7 @@ static void linux_test(struct kunit *test)
 static void int_md_test(struct kunit *test)
 {
 	const struct tlm_table t = {
-		.layout = &ntlm_builtin_layouts[TLM_INT_MD_HPCC], .layouts = 1,
+		.layout = &ntlm_builtin_layouts[INT_LAYOUT_INT_MD], .layouts = 1,
 	};
 	const struct tlm_stack s = int_stack(int_md, sizeof(int_md));
 	const struct tlm_record *r = collect(test, &t, &s);
@@ -160,7 +159,7 @@ static void int_md_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->queue_bytes, 2300);
 	/* 500000 ppm */
 	KUNIT_EXPECT_EQ(test, r->util, 1 << 19);
-	KUNIT_EXPECT_EQ(test, r->has & TLM_HAS(TLM_SPEED), 0);
+	KUNIT_EXPECT_EQ(test, r->has & TLM_HAS(INT_LAYOUT_SPEED), 0);
 	/* Neither the format nor the table has one. */
 	KUNIT_EXPECT_EQ(test, r->bad, TLM_BAD_SPEED);
 }
@@ -168,68 +167,79 @@ static void int_md_test(struct kunit *test)
 /* Bytes of a hop's metadata, and what becomes of the record. */
 static const struct value_case {
 	const char *what;
-	enum tlm_builtin layout;
+	enum int_layout_builtin layout;
 	u8 at;
 	u32 word;
-	enum tlm_field_id field;
+	enum int_layout_field_id field;
 	bool has;
 	u16 bad;
 	u64 want;
 } value_cases[] = {
-	{ "residence, the longest", TLM_TRIDENT3, 16, 999999999, TLM_RESIDENCE, true, 0,
+	{ "residence, the longest", INT_LAYOUT_TRIDENT3, 16, 999999999,
+	  INT_LAYOUT_RESIDENCE, true, 0,
 	  999999999 },
-	{ "residence of 10^9", TLM_TRIDENT3, 16, 1000000000, TLM_RESIDENCE, false,
+	{ "residence of 10^9", INT_LAYOUT_TRIDENT3, 16, 1000000000, INT_LAYOUT_RESIDENCE, false,
 	  TLM_BAD_RESIDENCE, 0 },
-	{ "residence as in dumps", TLM_TRIDENT3, 16, 1000000668, TLM_RESIDENCE, false,
+	{ "residence as in dumps", INT_LAYOUT_TRIDENT3, 16, 1000000668, INT_LAYOUT_RESIDENCE, false,
 	  TLM_BAD_RESIDENCE, 0 },
-	{ "residence, all ones", TLM_TRIDENT3, 16, U32_MAX, TLM_RESIDENCE, false,
+	{ "residence, all ones", INT_LAYOUT_TRIDENT3, 16, U32_MAX, INT_LAYOUT_RESIDENCE, false,
 	  TLM_BAD_RESIDENCE, 0 },
-	{ "nanoseconds from 10^9", TLM_TRIDENT3, 12, 1000000000, TLM_NS, false, TLM_BAD_CLOCK, 0 },
-	{ "speed code 0", TLM_TRIDENT3, 4, 0, TLM_SPEED, true, 0, 10000 },
-	{ "speed code 6", TLM_TRIDENT3, 4, 0x60000000, TLM_SPEED, true, 0, 400000 },
-	{ "speed code 7", TLM_TRIDENT3, 4, 0x70000000, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
-	{ "speed code 15", TLM_TRIDENT3, 4, 0xf0000000, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
-	{ "a queue of 2^31 - 1", TLM_TRIDENT3, 24, 0x7fffffff, TLM_QUEUE, true, 0, 0x7fffffff },
-	{ "queue of more than 2^31", TLM_TRIDENT3, 24, 0x80000000, TLM_QUEUE, false,
+	{ "nanoseconds from 10^9", INT_LAYOUT_TRIDENT3, 12, 1000000000, INT_LAYOUT_NS,
+	  false, TLM_BAD_CLOCK, 0 },
+	{ "speed code 0", INT_LAYOUT_TRIDENT3, 4, 0, INT_LAYOUT_SPEED, true, 0, 10000 },
+	{ "speed code 6", INT_LAYOUT_TRIDENT3, 4, 0x60000000, INT_LAYOUT_SPEED, true, 0, 400000 },
+	{ "speed code 7", INT_LAYOUT_TRIDENT3, 4, 0x70000000, INT_LAYOUT_SPEED, false,
+	  TLM_BAD_SPEED, 0 },
+	{ "speed code 15", INT_LAYOUT_TRIDENT3, 4, 0xf0000000, INT_LAYOUT_SPEED, false,
+	  TLM_BAD_SPEED, 0 },
+	{ "a queue of 2^31 - 1", INT_LAYOUT_TRIDENT3, 24, 0x7fffffff, INT_LAYOUT_QUEUE,
+	  true, 0, 0x7fffffff },
+	{ "queue of more than 2^31", INT_LAYOUT_TRIDENT3, 24, 0x80000000, INT_LAYOUT_QUEUE, false,
 	  TLM_BAD_QUEUE, 0 },
-	{ "no queue", TLM_TRIDENT3, 24, 0, TLM_QUEUE, true, 0, 0 },
-	{ "all device bits", TLM_TRIDENT3, 0, 0x1fffff00, TLM_NODE, true, 0, 0xfffff },
-	{ "queue not available", TLM_LINUX_IOAM, 16, U32_MAX, TLM_QUEUE, false, 0, 0 },
-	{ "a long queue", TLM_LINUX_IOAM, 16, 0xfffffffe, TLM_QUEUE, false,
+	{ "no queue", INT_LAYOUT_TRIDENT3, 24, 0, INT_LAYOUT_QUEUE, true, 0, 0 },
+	{ "all device bits", INT_LAYOUT_TRIDENT3, 0, 0x1fffff00, INT_LAYOUT_NODE, true, 0,
+	  0xfffff },
+	{ "queue not available", INT_LAYOUT_LINUX_IOAM, 16, U32_MAX, INT_LAYOUT_QUEUE,
+	  false, 0, 0 },
+	{ "a long queue", INT_LAYOUT_LINUX_IOAM, 16, 0xfffffffe, INT_LAYOUT_QUEUE, false,
 	  TLM_BAD_QUEUE, 0 },
-	{ "fraction not available", TLM_LINUX_IOAM, 12, U32_MAX, TLM_NS, false, 0, 0 },
-	{ "seconds not available", TLM_LINUX_IOAM, 8, U32_MAX, TLM_NS, false, 0, 0 },
-	{ "fraction of a second", TLM_LINUX_IOAM, 12, 1000000, TLM_NS, false, TLM_BAD_CLOCK, 0 },
-	{ "a clock in nanoseconds", TLM_LINUX_IOAM, 12, 999999999, TLM_NS, false,
+	{ "fraction not available", INT_LAYOUT_LINUX_IOAM, 12, U32_MAX, INT_LAYOUT_NS,
+	  false, 0, 0 },
+	{ "seconds not available", INT_LAYOUT_LINUX_IOAM, 8, U32_MAX, INT_LAYOUT_NS, false, 0, 0 },
+	{ "fraction of a second", INT_LAYOUT_LINUX_IOAM, 12, 1000000, INT_LAYOUT_NS, false,
 	  TLM_BAD_CLOCK, 0 },
-	{ "egress ID not set", TLM_LINUX_IOAM, 4, U32_MAX, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
-	{ "egress ID without a code", TLM_LINUX_IOAM, 4, 7, TLM_SPEED, false, TLM_BAD_SPEED, 0 },
-	{ "node ID not set", TLM_LINUX_IOAM, 0, 0x3fffffff, TLM_NODE, false, 0, 0 },
-	{ "utilisation not available", TLM_INT_MD_HPCC, 20, U32_MAX, TLM_UTIL, false,
+	{ "a clock in nanoseconds", INT_LAYOUT_LINUX_IOAM, 12, 999999999, INT_LAYOUT_NS, false,
+	  TLM_BAD_CLOCK, 0 },
+	{ "egress ID not set", INT_LAYOUT_LINUX_IOAM, 4, U32_MAX, INT_LAYOUT_SPEED, false,
 	  TLM_BAD_SPEED, 0 },
-	{ "utilisation of 1.25", TLM_INT_MD_HPCC, 20, 1250000, TLM_UTIL, true,
+	{ "egress ID without a code", INT_LAYOUT_LINUX_IOAM, 4, 7, INT_LAYOUT_SPEED, false,
+	  TLM_BAD_SPEED, 0 },
+	{ "node ID not set", INT_LAYOUT_LINUX_IOAM, 0, 0x3fffffff, INT_LAYOUT_NODE, false, 0, 0 },
+	{ "utilisation not available", INT_LAYOUT_INT_MD, 20, U32_MAX, INT_LAYOUT_UTIL, false,
+	  TLM_BAD_SPEED, 0 },
+	{ "utilisation of 1.25", INT_LAYOUT_INT_MD, 20, 1250000, INT_LAYOUT_UTIL, true,
 	  TLM_BAD_SPEED, 1310720 },
-	{ "utilisation above that", TLM_INT_MD_HPCC, 20, 1250001, TLM_UTIL, false,
+	{ "utilisation above that", INT_LAYOUT_INT_MD, 20, 1250001, INT_LAYOUT_UTIL, false,
 	  TLM_BAD_UTIL | TLM_BAD_SPEED, 0 },
-	{ "queue not available", TLM_INT_MD_HPCC, 8, 0x05ffffff, TLM_QUEUE, false,
+	{ "queue not available", INT_LAYOUT_INT_MD, 8, 0x05ffffff, INT_LAYOUT_QUEUE, false,
 	  TLM_BAD_SPEED, 0 },
-	{ "the longest queue", TLM_INT_MD_HPCC, 8, 0x05fffffe, TLM_QUEUE, true,
+	{ "the longest queue", INT_LAYOUT_INT_MD, 8, 0x05fffffe, INT_LAYOUT_QUEUE, true,
 	  TLM_BAD_SPEED, 0xfffffe },
-	{ "no queue", TLM_INT_MD_HPCC, 8, 0x05000000, TLM_QUEUE, true, TLM_BAD_SPEED, 0 },
+	{ "no queue", INT_LAYOUT_INT_MD, 8, 0x05000000, INT_LAYOUT_QUEUE, true, TLM_BAD_SPEED, 0 },
 };
 
-static u64 value_of(const struct tlm_record *r, enum tlm_field_id field)
+static u64 value_of(const struct tlm_record *r, enum int_layout_field_id field)
 {
 	switch (field) {
-	case TLM_QUEUE:
+	case INT_LAYOUT_QUEUE:
 		return r->queue_bytes;
-	case TLM_UTIL:
+	case INT_LAYOUT_UTIL:
 		return r->util;
-	case TLM_RESIDENCE:
+	case INT_LAYOUT_RESIDENCE:
 		return r->residence_ns;
-	case TLM_SPEED:
+	case INT_LAYOUT_SPEED:
 		return r->mbit_ps;
-	case TLM_NODE:
+	case INT_LAYOUT_NODE:
 		return r->node_id;
 	default:
 		return r->ts_ns;
@@ -250,10 +260,10 @@ static void value_test(struct kunit *test)
 		const struct tlm_record *r;
 
 		memcpy(node, trident3, sizeof(trident3));
-		if (c->layout == TLM_LINUX_IOAM) {
+		if (c->layout == INT_LAYOUT_LINUX_IOAM) {
 			s = ioam_stack(node, sizeof(linux_ioam), IOAM_HPCC_BITS);
 			memcpy(node, linux_ioam, sizeof(linux_ioam));
-		} else if (c->layout == TLM_INT_MD_HPCC) {
+		} else if (c->layout == INT_LAYOUT_INT_MD) {
 			s = int_stack(node, sizeof(int_md));
 			memcpy(node, int_md, sizeof(int_md));
 		}
@@ -271,7 +281,7 @@ static void option_test(struct kunit *test)
 {
 	static const struct int_layout_port port[] = { { 0x12345, 0x10, 1 },
 						       { 0x12345, 0x11, 40000 } };
-	struct int_layout l = ntlm_builtin_layouts[TLM_TRIDENT3];
+	struct int_layout l = ntlm_builtin_layouts[INT_LAYOUT_TRIDENT3];
 	const struct tlm_table t = { .layout = &l, .layouts = 1, .port = port, .ports = 2 };
 	u8 node[sizeof(trident3)];
 	const struct tlm_stack s = ifa_stack(node, sizeof(node));
@@ -281,8 +291,8 @@ static void option_test(struct kunit *test)
 	l.flags &= ~INT_LAYOUT_F_EGRESS_TIME;
 	l.tx_refresh_ns = 50000;
 	/* Cells of 254 bytes, and a counter of 20 bits in units of 64 bytes */
-	l.field[TLM_QUEUE].mul = 254;
-	l.field[TLM_TX] = (struct int_layout_field) { .bit = 172, .width = 20, .mul = 64 };
+	l.field[INT_LAYOUT_QUEUE].mul = 254;
+	l.field[INT_LAYOUT_TX] = (struct int_layout_field) { .bit = 172, .width = 20, .mul = 64 };
 	memcpy(node, trident3, sizeof(node));
 	put_u32(node + 16, 1000000668);
 	put_u32(node + 20, 0xfff00003);
@@ -297,9 +307,9 @@ static void option_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->bad, 0);
 	/* A clock of 8 bits and no seconds: (0x78 + 668) modulo 256 */
 	l.flags |= INT_LAYOUT_F_EGRESS_TIME;
-	l.field[TLM_SECONDS].width = 0;
-	l.field[TLM_NS].bit += 24;
-	l.field[TLM_NS].width = 8;
+	l.field[INT_LAYOUT_SECONDS].width = 0;
+	l.field[INT_LAYOUT_NS].bit += 24;
+	l.field[INT_LAYOUT_NS].width = 8;
 	r = collect(test, &t, &s);
 	KUNIT_EXPECT_EQ(test, r->ts_ns, 0x14);
 	KUNIT_EXPECT_EQ(test, r->ts_period_ns, 256);
@@ -308,9 +318,9 @@ static void option_test(struct kunit *test)
 /* Keys: the first layout that matches is used. */
 static void key_test(struct kunit *test)
 {
-	struct int_layout l[3] = { ntlm_builtin_layouts[TLM_TOMAHAWK4],
-				   ntlm_builtin_layouts[TLM_TRIDENT3],
-				   ntlm_builtin_layouts[TLM_LINUX_IOAM] };
+	struct int_layout l[3] = { ntlm_builtin_layouts[INT_LAYOUT_TOMAHAWK4],
+				   ntlm_builtin_layouts[INT_LAYOUT_TRIDENT3],
+				   ntlm_builtin_layouts[INT_LAYOUT_LINUX_IOAM] };
 	const struct tlm_table t = { .layout = l, .layouts = 3 };
 	struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
 
@@ -338,7 +348,8 @@ static void key_test(struct kunit *test)
 /* Order of records, path ID, more hops than records, and a stack that is cut. */
 static void path_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[INT_LAYOUT_TRIDENT3],
+				     .layouts = 1 };
 	static u8 data[20 * sizeof(trident3)];
 	struct tlm_stack s = ifa_stack(data, 3 * sizeof(trident3));
 	u16 path_id;
@@ -370,7 +381,8 @@ static void path_test(struct kunit *test)
 /* IFA: a hop without room leaves no trace; one may be missing if less is left than it takes. */
 static void room_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_TRIDENT3], .layouts = 1 };
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[INT_LAYOUT_TRIDENT3],
+				     .layouts = 1 };
 	struct tlm_stack s = ifa_stack(trident3, sizeof(trident3));
 
 	KUNIT_ASSERT_TRUE(test, ntlm_reduce(&path, &t, &s));
@@ -389,7 +401,8 @@ static void room_test(struct kunit *test)
 /* One of our own records as opaque state replaces the router's values, under our schema only. */
 static void opaque_test(struct kunit *test)
 {
-	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[TLM_LINUX_IOAM], .layouts = 1,
+	const struct tlm_table t = { .layout = &ntlm_builtin_layouts[INT_LAYOUT_LINUX_IOAM],
+				     .layouts = 1,
 				     .schema = OWN_SCHEMA };
 	const struct int_record own = { .speed = 6, .ts_ns = 5, .tx_units = 7, .qlen_units = 3 };
 	u8 data[sizeof(linux_ioam) + 12];
@@ -406,7 +419,7 @@ static void opaque_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path.record[0].queue_bytes, 3 << 7);
 	KUNIT_EXPECT_EQ(test, path.record[0].node_id, 2);
 	data[sizeof(linux_ioam) + 1] ^= 1;
-	KUNIT_EXPECT_EQ(test, collect(test, &t, &s)->has & TLM_HAS(TLM_TX), 0);
+	KUNIT_EXPECT_EQ(test, collect(test, &t, &s)->has & TLM_HAS(INT_LAYOUT_TX), 0);
 }
 
 #define CHANGE(name, statement) \
@@ -421,69 +434,74 @@ CHANGE(device_outside, l->device = 1)
 CHANGE(no_node, l->type &= ~IOAM_BIT(IOAM_NODE); l->device_mask = 1)
 CHANGE(no_words, l->node_words = 0)
 CHANGE(words, l->node_words = 1)
-CHANGE(behind, l->field[TLM_QUEUE].bit = 225)
-CHANGE(just_within, l->field[TLM_QUEUE].bit = 224)
-CHANGE(no_element, l->field[TLM_QUEUE].element = IOAM_TRANSIT_DELAY)
-CHANGE(element_24, l->field[TLM_QUEUE].element = 24)
-CHANGE(wide, l->field[TLM_QUEUE].width = 57)
-CHANGE(wide_code, l->field[TLM_SPEED].width = 5)
-CHANGE(no_factor, l->field[TLM_QUEUE].mul = 0)
-CHANGE(large_factor, l->field[TLM_QUEUE].mul = 1U << 31)
-CHANGE(largest_factor, l->field[TLM_QUEUE].mul = (1U << 30) - 1)
-CHANGE(large_shift, l->field[TLM_QUEUE].shift = 33)
-CHANGE(fraction_wrap, l->field[TLM_TX] = l->field[TLM_SPEED]; l->field[TLM_TX].shift = 5)
-CHANGE(scaled_code, l->field[TLM_SPEED].mul = 2)
-CHANGE(scaled_node, l->field[TLM_NODE].shift = 1)
-CHANGE(no_fraction, l->field[TLM_NS].width = 0)
+CHANGE(behind, l->field[INT_LAYOUT_QUEUE].bit = 225)
+CHANGE(just_within, l->field[INT_LAYOUT_QUEUE].bit = 224)
+CHANGE(no_element, l->field[INT_LAYOUT_QUEUE].element = IOAM_TRANSIT_DELAY)
+CHANGE(element_24, l->field[INT_LAYOUT_QUEUE].element = 24)
+CHANGE(wide, l->field[INT_LAYOUT_QUEUE].width = 57)
+CHANGE(wide_code, l->field[INT_LAYOUT_SPEED].width = 5)
+CHANGE(no_factor, l->field[INT_LAYOUT_QUEUE].mul = 0)
+CHANGE(large_factor, l->field[INT_LAYOUT_QUEUE].mul = 1U << 31)
+CHANGE(largest_factor, l->field[INT_LAYOUT_QUEUE].mul = (1U << 30) - 1)
+CHANGE(large_shift, l->field[INT_LAYOUT_QUEUE].shift = 33)
+CHANGE(fraction_wrap, l->field[INT_LAYOUT_TX] = l->field[INT_LAYOUT_SPEED];
+       l->field[INT_LAYOUT_TX].shift = 5)
+CHANGE(scaled_code, l->field[INT_LAYOUT_SPEED].mul = 2)
+CHANGE(scaled_node, l->field[INT_LAYOUT_NODE].shift = 1)
+CHANGE(no_fraction, l->field[INT_LAYOUT_NS].width = 0)
 CHANGE(no_res, l->ts_res_ns = 0)
 CHANGE(fast, l->mbit_ps = TLM_MBIT_MAX + 1)
 CHANGE(fast_code, l->speed_mbit[15] = TLM_MBIT_MAX + 1)
 CHANGE(long_window, l->util_window_ns = TLM_NS_PER_S + 1)
 CHANGE(long_refresh, l->tx_refresh_ns = TLM_NS_PER_S + 1)
-CHANGE(empty, l->field[TLM_QUEUE].width = 0)
+CHANGE(empty, l->field[INT_LAYOUT_QUEUE].width = 0)
 
 static const struct invalid_case {
 	const char *what;
-	enum tlm_builtin from;
+	enum int_layout_builtin from;
 	void (*change)(struct int_layout *l);
-	enum tlm_fault want;
+	const char *want;	/* a part of the reason; NULL: valid */
 } invalid_cases[] = {
-	{ "format", TLM_TRIDENT3, no_format, TLM_INVALID_FORMAT },
-	{ "GNS of 5 bits", TLM_TRIDENT3, wide_gns, TLM_INVALID_SPACE },
-	{ "space outside of its mask", TLM_LINUX_IOAM, space_outside, TLM_INVALID_SPACE },
-	{ "type in IFA", TLM_TRIDENT3, ifa_type, TLM_INVALID_TYPE },
-	{ "undefined bit", TLM_LINUX_IOAM, bit_12, TLM_INVALID_TYPE },
-	{ "device outside of its mask", TLM_TRIDENT3, device_outside, TLM_INVALID_DEVICE },
-	{ "device without a node ID", TLM_LINUX_IOAM, no_node, TLM_INVALID_DEVICE },
-	{ "no length in IFA", TLM_TRIDENT3, no_words, TLM_INVALID_WORDS },
-	{ "length in INT", TLM_INT_MD_HPCC, words, TLM_INVALID_WORDS },
-	{ "field behind the metadata", TLM_TRIDENT3, behind, TLM_INVALID_FIELD },
-	{ "field at the end of the metadata", TLM_TRIDENT3, just_within, TLM_OK },
-	{ "element that the type lacks", TLM_LINUX_IOAM, no_element, TLM_INVALID_FIELD },
-	{ "element beyond all", TLM_INT_MD_HPCC, element_24, TLM_INVALID_FIELD },
-	{ "width", TLM_TRIDENT3, wide, TLM_INVALID_WIDTH },
-	{ "width of a code", TLM_TRIDENT3, wide_code, TLM_INVALID_WIDTH },
-	{ "factor 0", TLM_TRIDENT3, no_factor, TLM_INVALID_SCALE },
-	{ "32 bits by 2^31", TLM_TRIDENT3, large_factor, TLM_INVALID_SCALE },
-	{ "32 bits by 2^30 - 1", TLM_TRIDENT3, largest_factor, TLM_OK },
-	{ "shift", TLM_TRIDENT3, large_shift, TLM_INVALID_SCALE },
-	{ "counter that wraps at a fraction", TLM_TRIDENT3, fraction_wrap, TLM_INVALID_SCALE },
-	{ "scale of a code", TLM_TRIDENT3, scaled_code, TLM_INVALID_SCALE },
-	{ "scale of an ID", TLM_LINUX_IOAM, scaled_node, TLM_INVALID_SCALE },
-	{ "seconds only", TLM_LINUX_IOAM, no_fraction, TLM_INVALID_TIME },
-	{ "no resolution", TLM_LINUX_IOAM, no_res, TLM_INVALID_TIME },
-	{ "speed", TLM_TRIDENT3, fast, TLM_INVALID_MBIT },
-	{ "speed of a code", TLM_TRIDENT3, fast_code, TLM_INVALID_MBIT },
-	{ "averaging window", TLM_INT_MD_HPCC, long_window, TLM_INVALID_PERIOD },
-	{ "interval of a counter", TLM_TRIDENT3, long_refresh, TLM_INVALID_PERIOD },
-	{ "nothing to compute with", TLM_TOMAHAWK4, empty, TLM_INVALID_EMPTY },
+	{ "format", INT_LAYOUT_TRIDENT3, no_format, "format" },
+	{ "GNS of 5 bits", INT_LAYOUT_TRIDENT3, wide_gns, "space" },
+	{ "space outside of its mask", INT_LAYOUT_LINUX_IOAM, space_outside, "space" },
+	{ "type in IFA", INT_LAYOUT_TRIDENT3, ifa_type, "type has" },
+	{ "undefined bit", INT_LAYOUT_LINUX_IOAM, bit_12, "type has" },
+	{ "device outside of its mask", INT_LAYOUT_TRIDENT3, device_outside, "mask" },
+	{ "device without a node ID", INT_LAYOUT_LINUX_IOAM, no_node, "needs a type" },
+	{ "no length in IFA", INT_LAYOUT_TRIDENT3, no_words, "words" },
+	{ "length in INT", INT_LAYOUT_INT_MD, words, "words" },
+	{ "field behind the metadata", INT_LAYOUT_TRIDENT3, behind, "within" },
+	{ "field at the end of the metadata", INT_LAYOUT_TRIDENT3, just_within, NULL },
+	{ "element that the type lacks", INT_LAYOUT_LINUX_IOAM, no_element, "within" },
+	{ "element beyond all", INT_LAYOUT_INT_MD, element_24, "within" },
+	{ "width", INT_LAYOUT_TRIDENT3, wide, "wide" },
+	{ "width of a code", INT_LAYOUT_TRIDENT3, wide_code, "wide" },
+	{ "factor 0", INT_LAYOUT_TRIDENT3, no_factor, "factor" },
+	{ "32 bits by 2^31", INT_LAYOUT_TRIDENT3, large_factor, "factor" },
+	{ "32 bits by 2^30 - 1", INT_LAYOUT_TRIDENT3, largest_factor, NULL },
+	{ "shift", INT_LAYOUT_TRIDENT3, large_shift, "factor" },
+	{ "counter that wraps at a fraction", INT_LAYOUT_TRIDENT3, fraction_wrap, "whole" },
+	{ "scale of a code", INT_LAYOUT_TRIDENT3, scaled_code, "no scale" },
+	{ "scale of an ID", INT_LAYOUT_LINUX_IOAM, scaled_node, "no scale" },
+	{ "seconds only", INT_LAYOUT_LINUX_IOAM, no_fraction, "fraction" },
+	{ "no resolution", INT_LAYOUT_LINUX_IOAM, no_res, "resolution" },
+	{ "speed", INT_LAYOUT_TRIDENT3, fast, "the speed is" },
+	{ "speed of a code", INT_LAYOUT_TRIDENT3, fast_code, "speed of a code" },
+	{ "averaging window", INT_LAYOUT_INT_MD, long_window, "interval" },
+	{ "interval of a counter", INT_LAYOUT_TRIDENT3, long_refresh, "interval" },
+	{ "nothing to compute with", INT_LAYOUT_TOMAHAWK4, empty, "neither" },
 };
+
+static bool is_refused(const char *why, const char *want)
+{
+	return want ? why && strstr(why, want) : !why;
+}
 
 static void invalid_test(struct kunit *test)
 {
 	static const struct int_layout_port port[] = { { 1, 2, 10 }, { 1, 3, 10 }, { 2, 0, 10 },
 						{ 2, 0, 10 }, { 3, 0, 0 } };
-	enum tlm_field_id field;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(invalid_cases); i++) {
@@ -491,11 +509,11 @@ static void invalid_test(struct kunit *test)
 		struct int_layout l = ntlm_builtin_layouts[c->from];
 
 		c->change(&l);
-		KUNIT_EXPECT_EQ_MSG(test, ntlm_check(&l, &field), c->want, "%s", c->what);
+		KUNIT_EXPECT_TRUE_MSG(test, is_refused(ntlm_check(&l), c->want), "%s", c->what);
 	}
-	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port, 3), TLM_OK);
-	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port, 4), TLM_INVALID_ORDER);
-	KUNIT_EXPECT_EQ(test, ntlm_check_ports(port + 4, 1), TLM_INVALID_MBIT);
+	KUNIT_EXPECT_FALSE(test, ntlm_check_ports(port, 3));
+	KUNIT_EXPECT_TRUE(test, is_refused(ntlm_check_ports(port, 4), "order"));
+	KUNIT_EXPECT_TRUE(test, is_refused(ntlm_check_ports(port + 4, 1), "speed of a port"));
 }
 
 static struct kunit_case int_layout_cases[] = {

@@ -39,14 +39,14 @@ static bool ntlm_is_usable(const struct tlm_hop *h, enum tlm_source source)
 /* The most precise source that the record has. */
 static enum tlm_source ntlm_pick(const struct tlm_hop *h, const struct tlm_record *r)
 {
-	const u16 base = TLM_HAS(TLM_QUEUE) | TLM_HAS(TLM_SPEED);
-	const u16 tx = TLM_HAS(TLM_TX) | TLM_HAS(TLM_NS);
+	const u16 base = TLM_HAS(INT_LAYOUT_QUEUE) | TLM_HAS(INT_LAYOUT_SPEED);
+	const u16 tx = TLM_HAS(INT_LAYOUT_TX) | TLM_HAS(INT_LAYOUT_NS);
 
 	if ((r->has & base) != base)
 		return TLM_SOURCE_NONE;
 	if ((r->has & tx) == tx && ntlm_is_usable(h, TLM_SOURCE_TX))
 		return TLM_SOURCE_TX;
-	if (r->has & TLM_HAS(TLM_UTIL) && ntlm_is_usable(h, TLM_SOURCE_UTIL))
+	if (r->has & TLM_HAS(INT_LAYOUT_UTIL) && ntlm_is_usable(h, TLM_SOURCE_UTIL))
 		return TLM_SOURCE_UTIL;
 	return ntlm_is_usable(h, TLM_SOURCE_QUEUE) ? TLM_SOURCE_QUEUE : TLM_SOURCE_NONE;
 }
@@ -71,7 +71,7 @@ static void ntlm_start_hop(struct tlm_hop *h, const struct tlm_record *r, u64 no
 		.steady_ns = now_ns,
 	};
 	h->source = ntlm_pick(h, r);
-	h->queue_seen = r->has & TLM_HAS(TLM_QUEUE) && r->queue_bytes;
+	h->queue_seen = r->has & TLM_HAS(INT_LAYOUT_QUEUE) && r->queue_bytes;
 	ntlm_store(h, r, now_ns);
 }
 
@@ -179,13 +179,13 @@ static u32 ntlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
 	if (queue_bytes) {
 		u = (u64)HPCC_U_ONE + ntlm_share(queue_bytes, h->mbit_ps, p->t_ns);
 	} else {
-		u = mul_u64_u64_shr(p->target, TLM_IDLE, HPCC_U_SHIFT);
+		u = mul_u64_u64_shr(TLM_TARGET, TLM_IDLE, HPCC_U_SHIFT);
 		if (!h->queue_seen && !p->trust_idle)
-			u = p->target;
+			u = TLM_TARGET;
 		u = max_t(u64, u, ntlm_share(s->own_bytes_ps, h->mbit_ps, TLM_NS_PER_S));
 	}
 	/* 2^33 * 2^20 < 2^64 */
-	h->u = min_t(u64, div_u64(u * p->eta, p->target), HPCC_U_MAX);
+	h->u = min_t(u64, div_u64(u * p->eta, TLM_TARGET), HPCC_U_MAX);
 	ntlm_store(h, r, s->now_ns);
 	return min_t(u64, dt_ns, U32_MAX);
 }
@@ -236,7 +236,7 @@ static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
 {
 	const enum tlm_source source = ntlm_pick(h, r);
 
-	h->queue_seen |= r->has & TLM_HAS(TLM_QUEUE) && r->queue_bytes;
+	h->queue_seen |= r->has & TLM_HAS(INT_LAYOUT_QUEUE) && r->queue_bytes;
 	if (source == TLM_SOURCE_NONE) {
 		h->source = source;
 		return 0;
@@ -272,7 +272,7 @@ static void ntlm_guard(struct tlm_vars *v, const struct tlm_params *p,
 		       const struct tlm_sample *s)
 {
 	/* 2^31 + 2^32 + 2^33 */
-	const u64 most_ns = 2ULL * p->t_ns + p->slack_ns + 2 * v->queues_ns;
+	const u64 most_ns = 2ULL * p->t_ns + TLM_SLACK_NS + 2 * v->queues_ns;
 
 	if (s->rtt_ns)
 		v->rtt_min_ns = v->rtt_min_ns ? min(v->rtt_min_ns, s->rtt_ns) : s->rtt_ns;
@@ -290,7 +290,7 @@ static void ntlm_guard(struct tlm_vars *v, const struct tlm_params *p,
 
 static void ntlm_add_queue(u64 *queues_ns, const struct tlm_record *r)
 {
-	if (r->has & TLM_HAS(TLM_QUEUE) && r->mbit_ps)
+	if (r->has & TLM_HAS(INT_LAYOUT_QUEUE) && r->mbit_ps)
 		*queues_ns += div_u64(r->queue_bytes * 8000ULL, r->mbit_ps);
 }
 

@@ -47,9 +47,10 @@
 /* Queue that counts as empty */
 #define TLM_FREE_BYTES		(HPCC_FREE_PKTS * HPCC_PACKET_BYTES)
 /* 1.05 and 0.97 in 2^-HPCC_U_SHIFT */
-#define TLM_TARGET_DEFAULT	1101005U
+#define TLM_TARGET		1101005U
 #define TLM_IDLE		1017119U
-#define TLM_SLACK_DEFAULT_NS	50000U
+/* Time by which an RTT may exceed 2 T without a reported queue. */
+#define TLM_SLACK_NS		50000U
 /* A rate of more than 1 + 1/16 of the port's speed is not plausible. */
 #define TLM_EXCESS_SHIFT	4
 /* A time difference is used from so many units of the clock's resolution on. */
@@ -87,15 +88,11 @@ enum tlm_source {
  * struct tlm_params - parameters of a connection; written by its owner
  * @t_ns: T, HPCC_T_MIN_NS to HPCC_T_MAX_NS
  * @eta: target utilisation, in 2^-HPCC_U_SHIFT
- * @target: target of hops with a queue only, in 2^-HPCC_U_SHIFT, 1 to 2
- * @slack_ns: time by which an RTT may exceed 2 T without a reported queue
  * @trust_idle: the administrator confirms that an empty queue is reported truly
  */
 struct tlm_params {
 	u32 t_ns;
 	u32 eta;
-	u32 target;
-	u32 slack_ns;
 	bool trust_idle;
 };
 

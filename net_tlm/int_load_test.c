@@ -15,11 +15,11 @@
 #define ETA		996147U		/* 0.95 */
 /* 0.97 of the target, scaled to eta: 0.9215 */
 #define IDLE		966262U
-#define TX		(TLM_HAS(TLM_TX) | TLM_HAS(TLM_NS))
-#define BASE		(TLM_HAS(TLM_QUEUE) | TLM_HAS(TLM_SPEED))
+#define TX		(TLM_HAS(INT_LAYOUT_TX) | TLM_HAS(INT_LAYOUT_NS))
+#define BASE		(TLM_HAS(INT_LAYOUT_QUEUE) | TLM_HAS(INT_LAYOUT_SPEED))
 
 static const struct tlm_params params = {
-	.t_ns = T_NS, .eta = ETA, .target = TLM_TARGET_DEFAULT, .slack_ns = TLM_SLACK_DEFAULT_NS,
+	.t_ns = T_NS, .eta = ETA,
 };
 
 /* The kernel's stack is small. */
@@ -88,9 +88,9 @@ static const struct pair_case {
 	{ "counter: the shorter queue counts", TX, BDP_BYTES, 0, 900000, 3076, 0, HPCC_U_ONE },
 	{ "counter: nearly idle, the least u", TX, 1538, 0, 0, 0, 0, ETA / 2 },
 	{ "counter: slightly above the speed counts as full", TX, 130000, 0, 0, 0, 0, HPCC_U_ONE },
-	{ "utilisation: a half", TLM_HAS(TLM_UTIL), 0, HPCC_U_ONE * 3 / 5, 0, 0, 0,
+	{ "utilisation: a half", TLM_HAS(INT_LAYOUT_UTIL), 0, HPCC_U_ONE * 3 / 5, 0, 0, 0,
 	  HPCC_U_ONE * 3 / 5 },
-	{ "utilisation: 1.25 counts as full", TLM_HAS(TLM_UTIL), 0, TLM_UTIL_MAX, 0, 0, 0,
+	{ "utilisation: 1.25 counts as full", TLM_HAS(INT_LAYOUT_UTIL), 0, TLM_UTIL_MAX, 0, 0, 0,
 	  HPCC_U_ONE },
 	{ "queue of 10 %: 1.1 of 1.05, scaled", 0, 0, 0, 12500, 20000, 0, 1043583 },
 	{ "queue in one of both only: idle", 0, 0, 0, 0, 20000, 1000, IDLE },

@@ -91,8 +91,6 @@ enum ntlm_news ntlm_update(struct ntlm_state *t, const struct hpcc_params *p, st
 	const struct tlm_params params = {
 		.t_ns = p->t_ns,
 		.eta = p->eta,
-		.target = TLM_TARGET_DEFAULT,
-		.slack_ns = TLM_SLACK_DEFAULT_NS,
 		.trust_idle = t->trust_idle,
 	};
 	struct tlm_load load;

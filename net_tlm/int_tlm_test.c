@@ -48,7 +48,7 @@ static void start(struct one *o)
 	o->t.path.hops = 1;
 	o->t.path.record[0] = (struct tlm_record) {
 		.mbit_ps = MBIT, .node_id = 5, .port_id = 7,
-		.has = TLM_HAS(TLM_QUEUE) | TLM_HAS(TLM_SPEED),
+		.has = TLM_HAS(INT_LAYOUT_QUEUE) | TLM_HAS(INT_LAYOUT_SPEED),
 	};
 }
 

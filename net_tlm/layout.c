@@ -11,22 +11,6 @@
 
 #include "net_tlm.h"
 
-static const char * const tlm_fault_texts[TLM_FAULTS] = {
-	[TLM_INVALID_FORMAT] = "unknown format",
-	[TLM_INVALID_SPACE] = "space has bits outside of its mask, or more than the format has",
-	[TLM_INVALID_TYPE] = "type has undefined bits, or IFA a type",
-	[TLM_INVALID_DEVICE] = "device has bits outside of its mask, or the type has no node",
-	[TLM_INVALID_WORDS] = "words are for IFA, and only for IFA",
-	[TLM_INVALID_FIELD] = "a field is not within an element that the type requires",
-	[TLM_INVALID_WIDTH] = "a field is too wide",
-	[TLM_INVALID_SCALE] = "a factor is 0, or a scaled value is too large or not whole",
-	[TLM_INVALID_TIME] = "seconds without a fraction, or no resolution",
-	[TLM_INVALID_MBIT] = "a speed is 0 or above 1600000 Mbit/s",
-	[TLM_INVALID_PERIOD] = "an interval of more than a second",
-	[TLM_INVALID_EMPTY] = "neither queue, counter nor utilisation",
-	[TLM_INVALID_ORDER] = "ports are not in ascending order",
-};
-
 /* A write of one table at a time. */
 static DEFINE_MUTEX(layout_lock);
 
@@ -65,8 +49,7 @@ static int ntlm_read_layouts(struct genl_info *info, struct ntlm_table *t,
 			     struct int_layout *layout)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_LAYOUTS];
-	enum tlm_field_id field;
-	enum tlm_fault fault;
+	const char *fault;
 	u32 i;
 
 	memcpy(layout, nla_data(attr), nla_len(attr));
@@ -75,9 +58,9 @@ static int ntlm_read_layouts(struct genl_info *info, struct ntlm_table *t,
 			return ntlm_layout_refuse(info, attr, "unknown flag");
 		if (ntlm_fills_reserved(&layout[i]))
 			return ntlm_layout_refuse(info, attr, "a reserved byte is not 0");
-		fault = ntlm_check(&layout[i], &field);
+		fault = ntlm_check(&layout[i]);
 		if (fault)
-			return ntlm_layout_refuse(info, attr, tlm_fault_texts[fault]);
+			return ntlm_layout_refuse(info, attr, fault);
 		t->formats |= BIT(layout[i].format);
 	}
 	return 0;
@@ -87,12 +70,12 @@ static int ntlm_read_ports(struct genl_info *info, struct ntlm_table *t,
 			   struct int_layout_port *port)
 {
 	const struct nlattr *attr = info->attrs[INT_LAYOUT_A_PORTS];
-	enum tlm_fault fault;
+	const char *fault;
 
 	if (attr)
 		memcpy(port, nla_data(attr), nla_len(attr));
 	fault = ntlm_check_ports(port, t->t.ports);
-	return fault ? ntlm_layout_refuse(info, attr, tlm_fault_texts[fault]) : 0;
+	return fault ? ntlm_layout_refuse(info, attr, fault) : 0;
 }
 
 /* Return: the table in a message, validated, or an error, which is reported. */
@@ -215,7 +198,7 @@ static int ntlm_get_table(struct sk_buff *skb, struct genl_info *info)
 {
 	static const struct tlm_table builtin = {
 		.layout = ntlm_builtin_layouts,
-		.layouts = TLM_BUILTINS,
+		.layouts = INT_LAYOUT_BUILTINS,
 	};
 	static const struct tlm_table none;
 	const struct net *net = genl_info_net(info);
@@ -261,9 +244,7 @@ static struct genl_family ntlm_family __ro_after_init = {
 
 int ntlm_layout_init(void)
 {
-	static_assert(INT_LAYOUT_FIELDS == TLM_FIELDS);
-	static_assert(INT_LAYOUT_SPEEDS == TLM_SPEEDS);
-	static_assert((int)INT_LAYOUT_INT_MD == TLM_INT_MD_HPCC);
+	static_assert((int)INT_LAYOUT_INT_MD == INT_LAYOUT_INT_MD);
 	return genl_register_family(&ntlm_family);
 }
 

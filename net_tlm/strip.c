@@ -97,25 +97,31 @@ static void ntlm_set_verified(struct sk_buff *skb)
 	skb->csum_level = 0;
 }
 
-/* IFA: reads the metadata of a TCP segment. Return: true if TCP's checksum was verified. */
-static bool ntlm_read_ifa(const struct net *net, struct sk_buff *skb, unsigned int ifa_at,
-			  const struct ifa_view *v)
+/*
+ * IFA: reads the metadata of a TCP segment, from @ifa_at on. @count: counter of what was read. Return:
+ * -EBADMSG if TCP's checksum is wrong, otherwise as ntlm_collect_ifa().
+ */
+static int ntlm_read_ifa(const struct net *net, const struct sk_buff *skb, unsigned int ifa_at,
+			 const struct ifa_view *v, struct int_flow *f, unsigned int count)
 {
-	const unsigned int tcp_at = ifa_at + IFA_HDR_BYTES;
-	const unsigned int payload_at = ifa_at + v->stack_offset + v->stack_bytes;
+	if (ntlm_is_mangled_without(skb, ifa_at + IFA_HDR_BYTES, v->l4_bytes,
+				    ifa_at + v->stack_offset + v->stack_bytes)) {
+		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
+		return -EBADMSG;
+	}
+	return ntlm_collect_ifa(net, v, skb->data + ifa_at, f, count);
+}
+
+/* Return: true if the metadata of data was to be read, and TCP's checksum was verified for that. */
+static bool ntlm_read_ifa_data(const struct net *net, struct sk_buff *skb, unsigned int ifa_at,
+			       const struct ifa_view *v)
+{
 	struct int_flow *f;
 
 	if (v->next != IFA_NEXT_TCP)
 		return false;
-	f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at));
-	if (!f)
-		return false;
-	if (ntlm_is_mangled_without(skb, tcp_at, v->l4_bytes, payload_at)) {
-		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
-		return false;
-	}
-	ntlm_collect_ifa(net, v, skb->data + ifa_at, f, INT_COUNT_IN_DATA_TLM);
-	return true;
+	f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + ifa_at + IFA_HDR_BYTES));
+	return f && ntlm_read_ifa(net, skb, ifa_at, v, f, INT_COUNT_IN_DATA_TLM) >= 0;
 }
 
 /* Without the headers removed, the stack would refuse the packet, or TCP read them as data. */
@@ -145,7 +151,7 @@ unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 		return ntlm_strip_fail(net, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
 		return ntlm_strip_fail(net, -ENOMEM, 0);
-	verified = ntlm_read_ifa(net, skb, place->offset_bytes, v);
+	verified = ntlm_read_ifa_data(net, skb, place->offset_bytes, v);
 	err = hop_shim_strip_behind(skb, place, IFA_HDR_BYTES + v->l4_bytes, v->shim_bytes) ?:
 	      hop_shim_strip(skb, place, IFA_HDR_BYTES, v->next);
 	if (err)
@@ -263,19 +269,6 @@ unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,
 	return NF_ACCEPT;
 }
 
-/* A probe behind IFA's headers. */
-static int ntlm_read_ifa_probe(const struct net *net, const struct sk_buff *skb,
-			       const struct ntlm_carried *c, struct int_flow *f)
-{
-	const unsigned int payload_at = c->at + c->ifa.stack_offset + c->ifa.stack_bytes;
-
-	if (ntlm_is_mangled_without(skb, c->at + IFA_HDR_BYTES, c->ifa.l4_bytes, payload_at)) {
-		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
-		return -EBADMSG;
-	}
-	return ntlm_collect_ifa(net, &c->ifa, skb->data + c->at, f, INT_COUNT_IN_IFA);
-}
-
 /* A probe behind INT-MD's shim. */
 static int ntlm_read_intmd_probe(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 				 const struct ntlm_carried *c, struct int_flow *f)
@@ -298,6 +291,7 @@ int ntlm_read_probe(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f
 
 	if (!c)
 		return ntlm_collect_ioam(net, skb, tcp_at, f, INT_COUNT_IN_IOAM);
-	return c->format == TLM_IFA ? ntlm_read_ifa_probe(net, skb, c, f) :
-				      ntlm_read_intmd_probe(net, skb, tcp_at, c, f);
+	return c->format == TLM_IFA ?
+		ntlm_read_ifa(net, skb, c->at, &c->ifa, f, INT_COUNT_IN_IFA) :
+		ntlm_read_intmd_probe(net, skb, tcp_at, c, f);
 }

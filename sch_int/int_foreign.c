@@ -271,15 +271,18 @@ static bool sint_udp_is_whole(const struct sk_buff *skb, const struct sint_ip *i
 	return i->next != IPPROTO_UDP || ntohs(uh->len) == i->end_bytes - i->next_bytes;
 }
 
-/* Return: true for a probe without INT-MD, whose connection has the DSCP of INT-MD */
-static bool sint_is_plain_probe(const struct sk_buff *skb, const struct sint_ip *i,
-				int payload_bytes)
+/* Return: true for a probe or an answer without INT-MD, whose connection has the DSCP of INT-MD */
+static bool sint_is_plain_control(const struct sk_buff *skb, const struct sint_ip *i,
+				  int payload_bytes)
 {
 	const struct sint_marked *m = (const struct sint_marked *)(skb->data + i->next_bytes);
 
-	return i->next == IPPROTO_TCP && payload_bytes - i->next_bytes >= (int)sizeof(*m) &&
-	       m->mark == htonl(INT_MARK_PROBE) &&
-	       sint_is_message(skb, payload_bytes, i->end_bytes);
+	if (i->next != IPPROTO_TCP || payload_bytes - i->next_bytes < (int)sizeof(*m))
+		return false;
+	if (m->mark == htonl(INT_MARK_ECHO))
+		return sint_is_message(skb, payload_bytes, i->end_bytes);
+	return m->mark == htonl(INT_MARK_PROBE) &&
+	       sint_is_message(skb, payload_bytes, i->end_bytes - INT_TERMS_BYTES);
 }
 
 /* Return: 0 if the metadata of this hop was inserted into a packet with INT-MD, or the cause */
@@ -301,7 +304,7 @@ static unsigned int sint_write_intmd(struct sk_buff *skb, const struct sint_ip *
 	shim = sint_pull(skb, shim_bytes, min_t(int, room_bytes, INTMD_STACK_OFFSET));
 	if (!shim)
 		return SINT_REFUSED(UNWRITABLE);
-	if (sint_is_plain_probe(skb, i, shim_bytes))
+	if (sint_is_plain_control(skb, i, shim_bytes))
 		return SINT_NO_FORMAT;
 	if (hop_intmd_parse(&v, shim, room_bytes))
 		return SINT_REFUSED(MALFORMED);

@@ -4,13 +4,10 @@
 
 u32 sint_hop_code(u64 rate_bytes_ps)
 {
-	u32 code;
+	u32 rest;
+	const u64 mbit_ps = div_u64_rem(rate_bytes_ps, INT_BYTES_PER_MBIT, &rest);
 
-	for (code = INT_SPEEDS - 1; code; code--)
-		if (rate_bytes_ps &&
-		    rate_bytes_ps == (u64)int_speeds[code].mbit_ps * INT_BYTES_PER_MBIT)
-			break;
-	return code;
+	return rest ? 0 : int_speed_code(mbit_ps);
 }
 
 u64 sint_hop_pace_q40(u64 rate_bytes_ps)

@@ -23,14 +23,13 @@ static void sint_place_probe(int payload_bytes, struct sint_place *place)
 
 bool sint_is_message(const struct sk_buff *skb, int payload_bytes, int end_bytes)
 {
-	const int hdr_bytes = end_bytes - INT_TERMS_BYTES - payload_bytes - INT_MSG_BYTES;
-	const int options_bytes = end_bytes - INT_TERMS_BYTES - INT_WORD_BYTES;
+	const int hdr_bytes = end_bytes - payload_bytes - INT_MSG_BYTES;
 	const __be32 *options;
 	__be32 buf;
 
 	if (hdr_bytes < (int)INT_HDR_BYTES)
 		return false;
-	options = skb_header_pointer(skb, options_bytes, sizeof(buf), &buf);
+	options = skb_header_pointer(skb, end_bytes - INT_WORD_BYTES, sizeof(buf), &buf);
 	return options && int_hdr_bytes(be32_to_cpu(*options) >> INT_SLOTS_SHIFT) == hdr_bytes;
 }
 
@@ -41,7 +40,7 @@ static int sint_intmd_bytes(const struct sk_buff *skb, int payload_bytes, int en
 	const u8 *shim;
 	struct intmd_view v;
 
-	if (sint_is_message(skb, payload_bytes, end_bytes))
+	if (sint_is_message(skb, payload_bytes, end_bytes - INT_TERMS_BYTES))
 		return 0;
 	shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
 	if (!shim || hop_intmd_parse(&v, shim, end_bytes - payload_bytes))
@@ -115,55 +114,23 @@ static bool sint_belongs(enum sint_carrier carrier, u8 type)
 	return (carrier == INT_CARRIER_PROBE) == (type == INT_TYPE_PROBE);
 }
 
-/* Validate a header. @h: NULL if the packet ends within the header */
-static enum int_fault sint_read_header(struct int_hdr *h, int room_bytes, enum sint_carrier carrier,
-				       u8 *type, unsigned int *bytes)
-{
-	const enum int_fault fault = int_check(h, room_bytes);
-
-	if (fault)
-		return fault;
-	*type = h->type;
-	*bytes = h->words * INT_WORD_BYTES;
-	return sint_belongs(carrier, h->type) ? INT_OK : INT_BAD_TYPE;
-}
-
-/*
- * Return: the header if it is in the linear part with the whole length that it claims, or NULL.
- * int_check() reads no further than this
- */
-static struct int_hdr *sint_in_place(const struct sk_buff *skb, const struct sint_place *place)
-{
-	struct int_hdr *h = hop_pkt_linear(skb, place->offset_bytes, INT_HDR_BYTES);
-
-	if (!h || !hop_pkt_linear(skb, place->offset_bytes, h->words * INT_WORD_BYTES))
-		return NULL;
-	return h;
-}
-
-/* sint_read() for a header that is not in the linear part */
-static enum int_fault sint_read_copy(const struct sk_buff *skb, const struct sint_place *place,
-				     u8 *type, unsigned int *bytes)
+enum int_fault sint_read(const struct sk_buff *skb, const struct sint_place *place, u8 *type,
+			 unsigned int *bytes)
 {
 	const int room_bytes = max(place->end_bytes - place->offset_bytes, 0);
 	u64 buf[DIV_ROUND_UP(INT_HDR_MAX_BYTES, sizeof(u64))];
 	struct int_hdr *h = NULL;
+	enum int_fault fault;
 
 	if (room_bytes)
 		h = skb_header_pointer(skb, place->offset_bytes,
 				       min_t(int, room_bytes, INT_HDR_MAX_BYTES), buf);
-	return sint_read_header(h, room_bytes, place->carrier, type, bytes);
-}
-
-enum int_fault sint_read(const struct sk_buff *skb, const struct sint_place *place, u8 *type,
-			 unsigned int *bytes)
-{
-	struct int_hdr *h = sint_in_place(skb, place);
-
-	if (h)
-		return sint_read_header(h, max(place->end_bytes - place->offset_bytes, 0),
-					place->carrier, type, bytes);
-	return sint_read_copy(skb, place, type, bytes);
+	fault = int_check(h, room_bytes);
+	if (fault)
+		return fault;
+	*type = h->type;
+	*bytes = h->words * INT_WORD_BYTES;
+	return sint_belongs(place->carrier, h->type) ? INT_OK : INT_BAD_TYPE;
 }
 
 bool sint_check_stands(const struct sk_buff *skb, const struct sint_place *place)

@@ -126,14 +126,13 @@ static inline bool sint_lacks(const struct sk_buff *skb, u8 protocol)
 void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place);
 
 /**
- * sint_is_message() - does a probe's message follow TCP directly?
- * @skb: a packet with the mark of probes
+ * sint_is_message() - does the message of a probe or an answer follow TCP directly?
+ * @skb: a packet with one of the marks
  * @payload_bytes: offset of TCP's payload from the start of the frame
- * @end_bytes: offset of the end of the packet
+ * @end_bytes: offset of the end of the header: an answer ends there, and a probe's terms follow
  *
  * If another switch has inserted metadata in front of the message, the packet is longer than the
- * number of slots in the probe's header allows. That number is at a fixed distance from the
- * packet's end.
+ * number of slots in the header allows. That number is the header's last word.
  *
  * Return: true if the slots are those of a message at @payload_bytes.
  */
@@ -183,7 +182,7 @@ static __always_inline struct int_hdr *sint_near(const void *at, const u8 *end, 
 	struct int_hdr *h = (struct int_hdr *)at;
 
 	if ((const u8 *)at + INT_HDR_BYTES > end || h->type != type ||
-	    int_check_shape(h, end - (const u8 *)at) != INT_OK)
+	    int_check(h, end - (const u8 *)at) != INT_OK)
 		return NULL;
 	return h;
 }
@@ -221,7 +220,8 @@ static inline struct int_hdr *sint_near_probe(const struct sk_buff *skb,
 	const u8 *end;
 	struct int_hdr *h;
 
-	if (!hop_pkt_is_simple(ip))
+	/* If the device computes the checksum, sint_check_stands() must check what it covers. */
+	if (!hop_pkt_is_simple(ip) || skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL)
 		return NULL;
 	end = hop_pkt_linear_end(skb, ip);
 	if ((const u8 *)(m + 1) > end || m->mark != htonl(INT_MARK_PROBE) ||

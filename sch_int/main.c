@@ -63,7 +63,6 @@ struct sint_config {
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
  * @has_ring: hop_port_has_ring() is true
- * @is_watched: @timed or @has_ring
  */
 struct sint_params {
 	struct sint_hop_params hop;
@@ -77,7 +76,6 @@ struct sint_params {
 	bool sojourn;
 	bool timed;
 	bool has_ring;
-	bool is_watched;
 };
 
 /**
@@ -108,7 +106,7 @@ struct sint_sched_data {
 	struct hop_speed_watch speed;
 };
 
-static void sint_watch_arrival(struct sk_buff *skb, struct Qdisc *sch)
+static int sint_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
 
@@ -116,14 +114,6 @@ static void sint_watch_arrival(struct sk_buff *skb, struct Qdisc *sch)
 		hop_arrival_note(skb, sch, HOP_MARK_INT);
 	if (q->params.has_ring)
 		hop_port_look_stopped(&q->ring, sch, skb);
-}
-
-static int sint_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
-{
-	const struct sint_sched_data *q = qdisc_priv(sch);
-
-	if (q->params.is_watched)
-		sint_watch_arrival(skb, sch);
 	return hop_child_enqueue(skb, sch, to_free);
 }
 
@@ -157,14 +147,6 @@ static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
 	return sint_waited_bytes(q, waited_ns);
 }
 
-static void sint_trace_stamp(struct sint_sched_data *q, struct int_hdr *h, __be64 packed,
-			     bool written)
-{
-	const struct int_record record = int_unpack(packed);
-
-	trace_int_stamp(q->sch, h, &record, written);
-}
-
 /*
  * Write one snapshot into one packet. @check: the checksum that covers @h and is complete, or NULL.
  *
@@ -175,34 +157,18 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 					     const struct sint_hop_moment *moment)
 {
 	const struct int_record record = sint_hop_record(&q->params.hop, moment);
-	const __be64 packed = int_pack(&record);
 	bool written;
 	s64 change;
 
-	written = sint_hop_write(h, &q->params.hop, packed, &change);
+	written = sint_hop_write(h, &q->params.hop, int_pack(&record), &change);
 	if (check)
 		sint_correct_check(check, change);
 	/* The range that the NIC's checksum covers is unknown. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
-	if (trace_int_stamp_enabled())
-		sint_trace_stamp(q, h, packed, written);
+	trace_int_stamp(q->sch, h, &record, written);
 	return written;
 }
-
-/**
- * struct sint_found - an INT header found in a packet
- * @place: position of the header
- * @fault: INT_OK, or why the header is ignored
- * @type: the header's type, if @fault is INT_OK
- * @bytes: the header's length, if @fault is INT_OK
- */
-struct sint_found {
-	struct sint_place place;
-	enum int_fault fault;
-	u8 type;
-	unsigned int bytes;
-};
 
 /* Return: bytes sent by the port's other queues or classes */
 static u64 sint_others_bytes(struct sint_sched_data *q, u64 now_ns)
@@ -235,6 +201,7 @@ static u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
 static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 					   struct sint_hop_moment *moment)
 {
+	const bool is_class = q->params.hop.least_q40;
 	u64 ring_bytes = 0;
 
 	if (q->params.has_ring) {
@@ -242,19 +209,20 @@ static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 		moment->tx_bytes -= ring_bytes;
 		moment->queue_bytes += ring_bytes;
 	}
-	if (q->sent.port && q->params.hop.least_q40) {
+	if (q->sent.port && !is_class) {
+		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
+		moment->queue_bytes += sint_others_backlog_bytes(q);
+	}
+	if (moment->queue_bytes > q->stats.longest_queue_bytes)
+		q->stats.longest_queue_bytes = moment->queue_bytes;
+	if (q->sent.port && is_class) {
 		moment->tx_bytes = sint_class_count(&q->class, &q->params.hop, moment->now_ns,
 						    moment->tx_bytes,
 						    sint_others_bytes(q, moment->now_ns));
 		if (!q->params.sojourn)
 			moment->queue_bytes = sint_hop_scaled(moment->queue_bytes,
 							      q->class.scale_q32);
-	} else if (q->sent.port) {
-		moment->tx_bytes += sint_others_bytes(q, moment->now_ns);
-		moment->queue_bytes += sint_others_backlog_bytes(q);
 	}
-	if (moment->queue_bytes > q->stats.longest_queue_bytes)
-		q->stats.longest_queue_bytes = moment->queue_bytes;
 	return ring_bytes;
 }
 
@@ -272,11 +240,10 @@ static __always_inline void sint_scale(const struct sint_sched_data *q,
 
 /* Write the entry of a port at @moment into a header in memory that is not shared, and count it. */
 static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_buff *skb,
-					   struct int_hdr *h, enum sint_carrier carrier,
-					   __sum16 *check, u32 pkts,
+					   struct int_hdr *h, __sum16 *check, u32 pkts,
 					   struct sint_hop_moment *moment)
 {
-	const bool is_probe = carrier == INT_CARRIER_PROBE;
+	const bool is_probe = h->type == INT_TYPE_PROBE;
 
 	sint_look_below(q, moment);
 	sint_scale(q, moment);
@@ -285,60 +252,58 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 	q->stats.stamped_pkts[is_probe ? TC_INT_STAMPED_PROBE : TC_INT_STAMPED_DATA] += pkts;
 }
 
-/* Stamp a header that sint_find() has found. @tx_bytes: sent by this qdisc before this packet */
-static void sint_stamp_found(struct sint_sched_data *q, struct sk_buff *skb,
-			     const struct sint_found *found, u32 pkts, u64 tx_bytes)
+/*
+ * Stamp a packet with an INT header anywhere in it. @tx_bytes: sent by this qdisc before this
+ * packet
+ */
+static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				    u64 tx_bytes)
 {
 	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
-	const int offset_bytes = found->place.offset_bytes;
-	enum int_fault fault = found->fault;
+	struct sint_place place = {};
+	struct int_hdr *h = NULL;
 	__sum16 *check = NULL;
+	enum int_fault fault;
 	const void *before;
-	struct int_hdr *h;
+	unsigned int bytes;
+	u8 type;
 
-	if (!fault && found->type == INT_TYPE_ECHO) {
+	sint_find(skb, q->params.protocol, &place);
+	if (place.carrier == INT_CARRIER_NONE)
+		return;
+	fault = sint_read(skb, &place, &type, &bytes);
+	if (!fault && type == INT_TYPE_ECHO) {
 		q->stats.echo_pkts += pkts;
 		return;
 	}
 	if (!fault) {
-		before = hop_pkt_linear(skb, offset_bytes, found->bytes);
-		if (!hop_pkt_writable(skb, offset_bytes + found->bytes)) {
+		before = hop_pkt_linear(skb, place.offset_bytes, bytes);
+		if (!hop_pkt_writable(skb, place.offset_bytes + bytes)) {
 			q->stats.unwritable_pkts += pkts;
 			return;
 		}
-		h = (struct int_hdr *)(skb->data + offset_bytes);
+		h = (struct int_hdr *)(skb->data + place.offset_bytes);
 		/* A program may write to mapped pages, so validate the copy again. */
-		fault = h == before ? INT_OK : int_check(h, found->bytes);
+		fault = h == before ? INT_OK : int_check(h, bytes);
 	}
 	if (fault) {
 		q->stats.malformed_pkts[fault - 1] += pkts;
 		return;
 	}
-	if (sint_check_stands(skb, &found->place))
-		check = (__sum16 *)(skb->data + found->place.check_bytes);
+	if (sint_check_stands(skb, &place))
+		check = (__sum16 *)(skb->data + place.check_bytes);
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = sint_queue_bytes(q, skb, pkts, moment.now_ns);
-	sint_stamp_own(q, skb, h, found->place.carrier, check, pkts, &moment);
+	sint_stamp_own(q, skb, h, check, pkts, &moment);
 }
 
-/* Stamp a packet with an INT header anywhere in it. */
-static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
-				    u64 tx_bytes)
+/*
+ * Stamp a packet with the header @h in its linear part, at the most frequent position; NULL: it
+ * must be searched for. @check: as for sint_write_stamp()
+ */
+static noinline void sint_stamp_near(struct sint_sched_data *q, struct sk_buff *skb,
+				     struct int_hdr *h, __sum16 *check, u32 pkts, u64 tx_bytes)
 {
-	struct sint_found found = {};
-
-	sint_find(skb, q->params.protocol, &found.place);
-	if (found.place.carrier == INT_CARRIER_NONE)
-		return;
-	found.fault = sint_read(skb, &found.place, &found.type, &found.bytes);
-	sint_stamp_found(q, skb, &found, pkts, tx_bytes);
-}
-
-/* Stamp a packet with an INT header after its IPv4 header, which is in the linear part. */
-static noinline void sint_stamp_inband(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
-				       u64 tx_bytes)
-{
-	struct int_hdr *h = sint_near_inband(skb, ip_hdr(skb));
 	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 
 	/* A cloned skb shares its data with others. */
@@ -348,25 +313,7 @@ static noinline void sint_stamp_inband(struct sint_sched_data *q, struct sk_buff
 	}
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
-	sint_stamp_own(q, skb, h, INT_CARRIER_INBAND, NULL, pkts, &moment);
-}
-
-/* Stamp a packet that may be a probe in IPv4, with the IPv4 header in the linear part. */
-static noinline void sint_stamp_probe(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
-				      u64 tx_bytes)
-{
-	struct tcphdr *th = (struct tcphdr *)(ip_hdr(skb) + 1);
-	struct int_hdr *h = sint_near_probe(skb, ip_hdr(skb));
-	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
-
-	/* If the device computes the checksum, sint_check_stands() must check what it covers. */
-	if (!h || skb_cloned(skb) || skb_is_gso(skb) || skb->ip_summed == CHECKSUM_PARTIAL) {
-		sint_stamp_any(q, skb, pkts, tx_bytes);
-		return;
-	}
-	moment.now_ns = ktime_get_ns();
-	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
-	sint_stamp_own(q, skb, h, INT_CARRIER_PROBE, &th->check, pkts, &moment);
+	sint_stamp_own(q, skb, h, check, pkts, &moment);
 }
 
 /* Stamp a packet that departs if it has an INT header, by the fastest applicable function. */
@@ -381,9 +328,10 @@ static void sint_stamp(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
 	}
 	if (ip->protocol == IPPROTO_TCP) {
 		if (!sint_lacks_tcp(skb, ip))
-			sint_stamp_probe(q, skb, pkts, tx_bytes);
+			sint_stamp_near(q, skb, sint_near_probe(skb, ip),
+					&((struct tcphdr *)(ip + 1))->check, pkts, tx_bytes);
 	} else if (ip->protocol == q->params.protocol) {
-		sint_stamp_inband(q, skb, pkts, tx_bytes);
+		sint_stamp_near(q, skb, sint_near_inband(skb, ip), NULL, pkts, tx_bytes);
 	} else if (ip->protocol == IFA_PROTOCOL) {
 		sint_stamp_any(q, skb, pkts, tx_bytes);
 	}
@@ -686,7 +634,6 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	}
 
 	params.has_ring = hop_port_has_ring(sch);
-	params.is_watched = params.timed || params.has_ring;
 	sch_tree_lock(sch);
 	old_port = q->sent.port;
 	hop_port_use(&q->sent, port);

@@ -159,13 +159,14 @@ u64 hpccpp_next_bytes_ps(const struct hpcc_vars *v, const struct hpcc_params *p)
 		     (u64)HPCCPP_RATE_MAX_MBIT * HPCCPP_BYTES_PER_MBIT);
 }
 
-/* Processes an answer that does not have all records of the path. */
-static enum hpcc_received hpccpp_receive_part(struct hpcc_vars *v, const struct hpcc_params *p,
-					      const struct int_answer *a, u32 snd_nxt, u64 now_ns)
+enum hpcc_received hpccpp_receive(struct hpcc_vars *v, const struct hpcc_params *p,
+				  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
 {
 	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
 
 	switch (a->kind) {
+	case INT_ANSWER_RECORDS:
+		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
 	case INT_ANSWER_WINDOW:
 		v->wnd = clamp(a->wnd_bytes, HPCC_WND_MIN_BYTES, p->wnd_max_bytes);
 		v->wnd <<= HPCC_WND_SHIFT;
@@ -179,20 +180,10 @@ static enum hpcc_received hpccpp_receive_part(struct hpcc_vars *v, const struct 
 	case INT_ANSWER_RATIO:
 		received = hpcc_receive_ratio(v, p, a->u, a->tau_ns);
 		break;
-	case INT_ANSWER_RECORDS:
-		break;
 	}
 	if (received == HPCC_RECEIVED_NEW)
 		hpcc_decide(v, p, a->seq, snd_nxt);
 	return received;
-}
-
-enum hpcc_received hpccpp_receive(struct hpcc_vars *v, const struct hpcc_params *p,
-				  const struct int_answer *a, u32 snd_nxt, u64 now_ns)
-{
-	if (a->kind == INT_ANSWER_RECORDS)
-		return hpcc_new_ack(v, p, &a->hdr, a->seq, snd_nxt, now_ns);
-	return hpccpp_receive_part(v, p, a, snd_nxt, now_ns);
 }
 
 bool hpccpp_is_blind(struct hpccpp_blind *b, enum hpcc_received received)

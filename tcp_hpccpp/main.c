@@ -738,19 +738,17 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
-	enum int_poll poll;
 	bool answered, changed, opened;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
 		hpccpp_end_round(sk, law);
-	poll = nint_flow_poll(hs->flow, &law->answer);
-	if (poll == INT_POLL_UNSUPPORTED) {
+	if (nint_flow_peer(hs->flow) != HOP_PEER_SUPPORTED) {
 		hpccpp_give_up(sk, !law->opening);
 		return;
 	}
+	answered = nint_flow_take(hs->flow, &law->answer);
 	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), hpccpp_explained_us(law));
-	answered = poll == INT_POLL_ANSWER;
 	if (answered)
 		received = hpccpp_receive_answer(sk, law);
 	if (answered && hpccpp_is_blind(&law->blind, received)) {
@@ -789,15 +787,6 @@ static void hpccpp_resume(struct sock *sk)
 	hpccpp_begin(sk, hs, law);
 }
 
-/* Not with the next ACK: the stack's timer retransmits what it found lost before that. */
-static void hpccpp_set_lower(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law,
-			     u8 new_state)
-{
-	hpccpp_set(sk, hs, law);
-	if (new_state == TCP_CA_Recovery)
-		hpccpp_repair(sk, 0);
-}
-
 /* The window is reduced once, only from a state without loss. */
 static void hpccpp_lost(struct sock *sk, u8 new_state)
 {
@@ -811,9 +800,14 @@ static void hpccpp_lost(struct sock *sk, u8 new_state)
 	hpcc_halve(&law->v);
 	if (hop_cc_guard_lose(sk, &law->guard, hpccpp_least_us(law)))
 		nint_flow_count_guarded(hs->flow);
-	/* For TCP_CA_Loss the stack has already set the window. */
+	/*
+	 * Not with the next ACK: the stack's timer retransmits before that what it found lost. For
+	 * TCP_CA_Loss the stack has already set the window.
+	 */
 	if (new_state != TCP_CA_Loss)
-		hpccpp_set_lower(sk, hs, law, new_state);
+		hpccpp_set(sk, hs, law);
+	if (new_state == TCP_CA_Recovery)
+		hpccpp_repair(sk, 0);
 	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
 }
 

@@ -39,7 +39,7 @@ multiarch=$(gcc -print-multiarch)
 lacks usr/lib/modules/9.9.9-other/updates/hopcc/x.ko "usr/lib/$multiarch/tc/q_csig.so" usr/sbin/hopstat \
 	usr/sbin/hopcc-exporter usr/share/hopcc/grafana/hopcc.json usr/lib/systemd/system/hopcc-exporter.service \
 	usr/sbin/csigd usr/sbin/intlayout usr/sbin/hopcc-ports usr/bin/ldcp-thresholds \
-	usr/include/linux/pkt_sched_wred.h usr/include/hopcc/int_bpf.h \
+	usr/include/linux/pkt_sched_wred.h usr/include/hopcc/csig_bpf.h \
 	usr/lib/systemd/system/hopcc-qdisc@.service etc/hopcc/ports \
 	usr/lib/python3/dist-packages/hopcc_scapy.py usr/lib/python3/dist-packages/hopcc_mininet.py \
 	usr/share/hopcc/examples/mininet/xcp.py usr/share/hopcc/examples/bpf/tcp_ca.h >"$log"

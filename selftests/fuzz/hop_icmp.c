@@ -6,7 +6,8 @@
  */
 #include "packet.h"
 #include "../../hop_core/hop_quoted.c"
-#include "int_pull.c"
+#include "../../hop_core/hpcc.c"
+#include "../../net_int/int_control.c"
 #include "xcp_quoted.h"
 #include "xcp_sent.h"
 

@@ -6,7 +6,6 @@
 #include "int_header.h"
 #include "../../hop_core/hpcc.c"
 #include "../../net_int/int_carrier.c"
-#include "int_merge.h"
 
 /*
  * Draw a DATA header that int_check() passes, followed by a tail, in memory of exactly that length.

@@ -15,11 +15,11 @@ static void draw_record(struct tlm_record *r)
 		.ts_res_ns = fuzz_range(1, TLM_NS_PER_S),
 		.tx_refresh_ns = fuzz_flag() ? fuzz_range(0, TLM_NS_PER_S) : 0,
 		.util_window_ns = fuzz_flag() ? fuzz_range(0, TLM_NS_PER_S) : 0,
-		.has = fuzz_flag() ? (1U << TLM_FIELDS) - 1 : fuzz_u32(),
+		.has = fuzz_flag() ? (1U << INT_LAYOUT_FIELDS) - 1 : fuzz_u32(),
 	};
 	r->ts_ns = fuzz_range(0, r->ts_period_ns - 1);
 	r->tx_bytes = fuzz_range(0, r->tx_period_bytes - 1);
-	if (!(r->has & TLM_HAS(TLM_SPEED)))
+	if (!(r->has & TLM_HAS(INT_LAYOUT_SPEED)))
 		r->mbit_ps = 0;
 }
 
@@ -32,8 +32,7 @@ static void draw_params(struct hpcc_params *h, struct tlm_params *p)
 	h->wnd_init_bytes = fuzz_range(HPCC_WND_MIN_BYTES, h->wnd_max_bytes);
 	h->wnd_ai = hpcc_wnd_ai(h->wnd_init_bytes, h->eta, fuzz_range(1, 1000));
 	*p = (struct tlm_params) {
-		.t_ns = h->t_ns, .eta = h->eta, .slack_ns = fuzz_u32(),
-		.target = fuzz_range(HPCC_U_ONE, 2 * HPCC_U_ONE), .trust_idle = fuzz_flag(),
+		.t_ns = h->t_ns, .eta = h->eta, .trust_idle = fuzz_flag(),
 	};
 }
 

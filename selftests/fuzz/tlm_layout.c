@@ -28,7 +28,7 @@ static void draw_layout(struct int_layout *l)
 {
 	u32 changes = fuzz_choice(4);
 
-	*l = ntlm_builtin_layouts[fuzz_choice(TLM_BUILTINS)];
+	*l = ntlm_builtin_layouts[fuzz_choice(INT_LAYOUT_BUILTINS)];
 	l->flags = 0;
 	if (fuzz_flag())
 		l->flags |= INT_LAYOUT_F_CODE;
@@ -38,7 +38,7 @@ static void draw_layout(struct int_layout *l)
 		l->flags |= INT_LAYOUT_F_EGRESS_TIME;
 	l->mbit_ps = fuzz_flag() ? fuzz_u32() : 0;
 	while (changes--)
-		draw_field(&l->field[fuzz_choice(TLM_FIELDS)]);
+		draw_field(&l->field[fuzz_choice(INT_LAYOUT_FIELDS)]);
 	if (!fuzz_choice(4))
 		l->node_words = fuzz_byte();
 	if (!fuzz_choice(4))
@@ -53,17 +53,18 @@ static void draw_layout(struct int_layout *l)
 
 static void check_record(const struct tlm_record *r)
 {
-	if (r->has & TLM_HAS(TLM_NS) && r->ts_period_ns)
+	if (r->has & TLM_HAS(INT_LAYOUT_NS) && r->ts_period_ns)
 		FUZZ_CLAIM(r->ts_ns < r->ts_period_ns);
-	if (r->has & TLM_HAS(TLM_TX) && r->tx_period_bytes)
+	if (r->has & TLM_HAS(INT_LAYOUT_TX) && r->tx_period_bytes)
 		FUZZ_CLAIM(r->tx_bytes < r->tx_period_bytes);
-	if (r->has & TLM_HAS(TLM_QUEUE))
+	if (r->has & TLM_HAS(INT_LAYOUT_QUEUE))
 		FUZZ_CLAIM(r->queue_bytes <= TLM_QUEUE_MAX_BYTES);
-	if (r->has & TLM_HAS(TLM_UTIL))
+	if (r->has & TLM_HAS(INT_LAYOUT_UTIL))
 		FUZZ_CLAIM(r->util <= TLM_UTIL_MAX);
-	if (r->has & TLM_HAS(TLM_RESIDENCE))
+	if (r->has & TLM_HAS(INT_LAYOUT_RESIDENCE))
 		FUZZ_CLAIM(r->residence_ns < TLM_NS_PER_S);
-	FUZZ_CLAIM(!(r->has & TLM_HAS(TLM_SPEED)) == !r->mbit_ps && r->mbit_ps <= TLM_MBIT_MAX);
+	FUZZ_CLAIM(!(r->has & TLM_HAS(INT_LAYOUT_SPEED)) == !r->mbit_ps &&
+		  r->mbit_ps <= TLM_MBIT_MAX);
 }
 
 /* Parses the packet as a format, and finds the metadata. */
@@ -99,7 +100,6 @@ static void fuzz_once(void)
 	struct int_layout layout[LAYOUTS_MAX];
 	struct tlm_table t = { .layout = layout, .port = port, .schema = fuzz_flag() };
 	static struct tlm_path path;
-	enum tlm_field_id field;
 	struct tlm_stack s;
 	u32 bytes, i;
 	u8 *packet;
@@ -107,7 +107,7 @@ static void fuzz_once(void)
 	t.ports = fuzz_choice(4);
 	for (i = 0; i < LAYOUTS_MAX; i++) {
 		draw_layout(&layout[t.layouts]);
-		t.layouts += ntlm_check(&layout[t.layouts], &field) == TLM_OK;
+		t.layouts += !ntlm_check(&layout[t.layouts]);
 	}
 	bytes = fuzz_range(0, 400);
 	packet = fuzz_buffer(bytes);

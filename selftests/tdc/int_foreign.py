@@ -287,6 +287,16 @@ def intmd_in_probes(wire):
                 expect(wire.stats()["stamped"]["probe"] - before["stamped"]["probe"], records, "records")
 
 
+def intmd_beside_answers(wire):
+    """An answer whose connection has the DSCP of INT-MD is no malformed packet either."""
+    wire.qdisc(f"root handle 10: int rate 10mbit formats intmd node_id {NODE} dscp_intmd 27")
+    answer = bytes(36) + struct.pack("!BBBBI", 0, 5, 4, 0, 0) + bytes(8) + struct.pack("!I", 1 << 28)
+    before = wire.stats()
+    sent = frame(*ip(4, segment(4, TCP, answer, struct.pack("!BBH", 253, 4, 0x4841)), TCP, dsfield=27 << 2))
+    expect(wire.pass_one(sent), sent, "the frame")
+    expect_counts(wire, before)
+
+
 def ioam_left_alone(wire):
     """A trace whose newest data is of another router, and any that is not valid."""
     wire.qdisc(ROOT)
@@ -409,5 +419,5 @@ def off_by_default(wire):
 
 
 CHECKS = (ifa_grows, damage_stays, ifa_left_alone, intmd_grows, intmd_full, intmd_left_alone, intmd_in_probes,
-          ioam_is_complete, ioam_left_alone, behind_a_stock_router, delay_in_the_qdisc, numbers_of_the_speed,
-          bytes_of_the_rate, clones_grow_apart, off_by_default)
+          intmd_beside_answers, ioam_is_complete, ioam_left_alone, behind_a_stock_router, delay_in_the_qdisc,
+          numbers_of_the_speed, bytes_of_the_rate, clones_grow_apart, off_by_default)

@@ -660,6 +660,14 @@ def classes_have_a_guarantee(wire):
                f"txBytes {n}")
 
 
+def longest_queue_of_a_class(wire):
+    """What was in the queue; the records have it in the measure of the guarantee, 4.85 times as much."""
+    entries = two_classes(wire, *DRR, *(
+        f"qdisc add dev va parent 2:{n} handle {n}0: int rate 2mbit speed 10mbit share port_id 1" for n in (1, 2)))
+    expect([q["longest_queue"] for q in wire.shown() if q["kind"] == "int"], [8000, 8000], "longest queues")
+    assert max(e[4] for e in entries) in range(38700, 38800), entries
+
+
 def tx_of(entries, number):
     return [e[3] for e in entries if e[0] == number]
 
@@ -718,8 +726,8 @@ def main():
     for check in (units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
                   around_another, around_another_of_its_kind, change_in_the_stream,
                   refused_change_leaves_all, other_code_points, down_and_up, speed_of_the_device,
-                  sojourn_of_a_class, classes_have_a_guarantee, classes_share_a_port, classes_that_do_not_share,
-                  flooded_clones_differ, trace_tells):
+                  sojourn_of_a_class, classes_have_a_guarantee, longest_queue_of_a_class, classes_share_a_port,
+                  classes_that_do_not_share, flooded_clones_differ, trace_tells):
         checks.append((check.__name__.replace("_", " "), check, ()))
     checks += [(f"formats: {check.__name__.replace('_', ' ')}", check, ()) for check in int_foreign.CHECKS]
     checks += [(f"sojourn below {name}", sojourn_below(classes), ())

@@ -198,7 +198,7 @@ static void fill_time(struct tlm_record *r, const struct lie *lie)
 		ns += 1000000000;
 	r->ts_ns = ns;
 	r->ts_res_ns = res_ns;
-	r->has |= TLM_HAS(TLM_NS);
+	r->has |= TLM_HAS(INT_LAYOUT_NS);
 }
 
 static void fill_counter(struct port *port, struct tlm_record *r, const struct lie *lie)
@@ -219,7 +219,7 @@ static void fill_counter(struct port *port, struct tlm_record *r, const struct l
 		bytes = rng();
 	r->tx_bytes = bytes & U32_MAX;
 	r->tx_period_bytes = 1ULL << 32;
-	r->has |= TLM_HAS(TLM_TX);
+	r->has |= TLM_HAS(INT_LAYOUT_TX);
 }
 
 /* The queue is that behind the packet, or, as in stock Linux, that before it. */
@@ -230,7 +230,8 @@ static void fill_record(u32 at, struct tlm_record *r, u64 queue_bytes)
 
 	*r = (struct tlm_record) { .node_id = at + 1, .port_id = 1, .queue_bytes = queue_bytes };
 	r->mbit_ps = sim.c->mbit_ps * (lie->speed ?: 1.0);
-	r->has = TLM_HAS(TLM_QUEUE) | TLM_HAS(TLM_SPEED) | TLM_HAS(TLM_NODE) | TLM_HAS(TLM_PORT);
+	r->has = TLM_HAS(INT_LAYOUT_QUEUE) | TLM_HAS(INT_LAYOUT_SPEED) |
+		  TLM_HAS(INT_LAYOUT_NODE) | TLM_HAS(INT_LAYOUT_PORT);
 	if (lie->queue_zero)
 		r->queue_bytes = 0;
 	if (lie->queue_frozen)
@@ -241,10 +242,10 @@ static void fill_record(u32 at, struct tlm_record *r, u64 queue_bytes)
 	if (sim.c->source == UTIL) {
 		r->util = lie->util_zero ? 0 : port->util * HPCC_U_ONE;
 		r->util_window_ns = port->window_ns;
-		r->has |= TLM_HAS(TLM_UTIL);
+		r->has |= TLM_HAS(INT_LAYOUT_UTIL);
 	}
 	if (lie->no_counter)
-		r->has &= ~TLM_HAS(TLM_TX);
+		r->has &= ~TLM_HAS(INT_LAYOUT_TX);
 	if (lie->unknown)
 		r->has = 0;
 }
@@ -363,9 +364,7 @@ static enum hpcc_received receive_own(struct flow *f, const struct packet *packe
 
 static enum hpcc_received receive_reduced(struct flow *f, const struct packet *packet)
 {
-	const struct tlm_params p = { .t_ns = f->p.t_ns, .eta = f->p.eta,
-				      .target = TLM_TARGET_DEFAULT,
-				      .slack_ns = TLM_SLACK_DEFAULT_NS };
+	const struct tlm_params p = { .t_ns = f->p.t_ns, .eta = f->p.eta };
 	const struct tlm_sample s = { .now_ns = sim.now_ns,
 				      .own_bytes_ps = window_bytes(f) / sim.t_ns * 1e9,
 				      .rtt_ns = sim.now_ns - packet->sent_ns };

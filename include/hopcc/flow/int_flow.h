@@ -160,34 +160,12 @@ bool nint_flow_acks_now(const struct int_flow *flow);
 /**
  * nint_flow_take() - take the latest answer; each answer is returned once
  * @flow: the flow that nint_flow_open() returned
- * @answer: result; members that its kind does not have are left as they are
+ * @answer: result
  *
  * Context: socket lock held.
  * Return: true if an answer was received since the last call.
  */
 bool nint_flow_take(struct int_flow *flow, struct int_answer *answer);
-
-/**
- * enum int_poll - result of nint_flow_poll()
- * @INT_POLL_NOTHING: no new answer
- * @INT_POLL_ANSWER: a new answer
- * @INT_POLL_UNSUPPORTED: nint_flow_peer() is not HOP_PEER_SUPPORTED any more
- */
-enum int_poll {
-	INT_POLL_NOTHING,
-	INT_POLL_ANSWER,
-	INT_POLL_UNSUPPORTED,
-};
-
-/**
- * nint_flow_poll() - nint_flow_peer() and nint_flow_take() in one call, for each ACK
- * @flow: the flow that nint_flow_open() returned
- * @answer: result: as for nint_flow_take()
- *
- * Context: socket lock held.
- * Return: what was found.
- */
-enum int_poll nint_flow_poll(struct int_flow *flow, struct int_answer *answer);
 
 /**
  * nint_flow_hdr_bytes() - room that a data packet must leave for the header

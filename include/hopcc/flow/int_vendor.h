@@ -156,7 +156,8 @@ struct nint_arrival {
  * @tau_ns: RATIO: time of measurement
  * @flows: N; 0: not reported
  * @index: SUMMARY: index of the hop
- * @hops: RATIO: number of hops of other vendors; 0: none, or not reported
+ * @hops: WINDOW, RATIO: number of hops that the sender is to make room for; of other vendors with
+ *	RATIO; 0: none, or not reported
  * @none: RECORDS: without records, whatever the probe has
  */
 struct nint_reply {

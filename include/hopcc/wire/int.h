@@ -336,45 +336,29 @@ static inline void int_write(struct int_hdr *h, u8 next, enum int_type type, u8 
 }
 
 /**
- * int_check_shape() - validate a header except for its type
- * @h: the header
- * @room_bytes: number of bytes from @h to the end of the packet, at least INT_HDR_BYTES
+ * int_check() - validate a header
+ * @h: the header; NULL if the packet ends before INT_HDR_BYTES
+ * @room_bytes: number of bytes from @h to the end of the packet
  *
- * Return: INT_OK or the reason why the header is invalid.
+ * Return: INT_OK or the reason why the header is invalid: the fault that comes first in it.
  */
-static inline enum int_fault int_check_shape(struct int_hdr *h, unsigned int room_bytes)
+static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_bytes)
 {
-	const unsigned int bytes = h->words * INT_WORD_BYTES;
+	unsigned int bytes;
 
+	if (!h || room_bytes < INT_HDR_BYTES)
+		return INT_BAD_TRUNCATED;
+	bytes = h->words * INT_WORD_BYTES;
 	if (bytes < INT_HDR_BYTES || (bytes - INT_HDR_BYTES) % INT_RECORD_BYTES ||
 	    bytes > int_hdr_bytes(INT_SLOTS_MAX))
 		return INT_BAD_LENGTH;
 	if (bytes > room_bytes)
 		return INT_BAD_TRUNCATED;
+	if (h->type < INT_TYPE_DATA || h->type > INT_TYPE_ECHO)
+		return INT_BAD_TYPE;
 	if (be32_to_cpu(*int_options(h)) >> INT_SLOTS_SHIFT != int_slots(h))
 		return INT_BAD_SLOTS;
 	return !int_hops(h) && int_path_id(h) ? INT_BAD_HOPS : INT_OK;
-}
-
-/**
- * int_check() - validate a header
- * @h: the header; NULL if the packet ends before INT_HDR_BYTES
- * @room_bytes: number of bytes from @h to the end of the packet
- *
- * Return: INT_OK or the reason why the header is invalid.
- */
-static inline enum int_fault int_check(struct int_hdr *h, unsigned int room_bytes)
-{
-	enum int_fault fault;
-
-	if (!h || room_bytes < INT_HDR_BYTES)
-		return INT_BAD_TRUNCATED;
-	fault = int_check_shape(h, room_bytes);
-	/* The fault that comes first in the header is reported. */
-	if ((fault == INT_OK || fault == INT_BAD_SLOTS || fault == INT_BAD_HOPS) &&
-	    (h->type < INT_TYPE_DATA || h->type > INT_TYPE_ECHO))
-		return INT_BAD_TYPE;
-	return fault;
 }
 
 #endif /* HOPCC_WIRE_INT_H */

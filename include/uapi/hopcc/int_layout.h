@@ -52,15 +52,40 @@ enum int_layout_attribute {
 
 #define INT_LAYOUT_A_MAX (INT_LAYOUT_A_LAST - 1)
 
-/* Order of the built-in layouts. */
+/**
+ * enum int_layout_builtin - built-in layouts, in this order
+ * @INT_LAYOUT_TRIDENT3: IFA of Broadcom's Trident3. Assumed: speed codes; the first of the two
+ *	buffer statistics is the queue, in bytes. IFA-CC's counter is not part of it: its position
+ *	and unit are not public
+ * @INT_LAYOUT_TOMAHAWK4: IFA of the vendor's example for Tomahawk4, whose fields are programmable;
+ *	no speed. Assumed: the same
+ * @INT_LAYOUT_LINUX_IOAM: IOAM of Linux. The upper four bits of the egress ID are a speed code of
+ *	hopcc's records, and the lower twelve the port, if the administrator sets them so; with
+ *	codes 0 and 15 the speed is not known
+ * @INT_LAYOUT_INT_MD: INT-MD 2.1 with the instructions that hopcc asks for. Assumed: queue in
+ *	bytes, time in ns, utilisation in parts per million; these units are the vendor's choice
+ * @INT_LAYOUT_BUILTINS: number of layouts
+ */
 enum int_layout_builtin {
 	INT_LAYOUT_TRIDENT3,
 	INT_LAYOUT_TOMAHAWK4,
 	INT_LAYOUT_LINUX_IOAM,
 	INT_LAYOUT_INT_MD,
+	INT_LAYOUT_BUILTINS,
 };
 
-/* Order of the fields of a layout. */
+/**
+ * enum int_layout_field_id - fields of a layout, in this order, and the units of scaled values
+ * @INT_LAYOUT_QUEUE: queue length, bytes
+ * @INT_LAYOUT_TX: counter of sent bytes
+ * @INT_LAYOUT_UTIL: utilisation of the egress port, 2^-20
+ * @INT_LAYOUT_SECONDS: seconds of the timestamp
+ * @INT_LAYOUT_NS: the fraction of a second if there are seconds, otherwise the timestamp, ns
+ * @INT_LAYOUT_RESIDENCE: time between arrival and departure, ns
+ * @INT_LAYOUT_SPEED: with INT_LAYOUT_F_CODE, index of the table of speeds; otherwise Mbit/s
+ * @INT_LAYOUT_NODE: ID of the node
+ * @INT_LAYOUT_PORT: ID of the egress port
+ */
 enum int_layout_field_id {
 	INT_LAYOUT_QUEUE,
 	INT_LAYOUT_TX,

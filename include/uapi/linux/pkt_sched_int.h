@@ -123,7 +123,8 @@ enum {
  * @rate_bytes_ps: rate of the port or class
  * @speed_bytes_ps: speed in the records; 0: unknown, because the speed has no code
  * @tx_bytes: bytes on the wire sent by all qdiscs that share the port
- * @longest_queue_bytes: the longest queue that was recorded
+ * @longest_queue_bytes: the longest queue of a record, before it is scaled to the share of a class
+ *	or to another speed
  * @stamped_pkts: stamped packets by TC_INT_STAMPED_*
  * @full_pkts: subset of @stamped_pkts without a slot for the record
  * @echo_pkts: packets that carry records back to the sender

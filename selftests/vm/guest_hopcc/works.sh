@@ -44,30 +44,17 @@ change_queue() { tc -n s1 -force -batch "$tmp/changes"; }
 # module's BTF is made with.
 in_bpf()
 {
-	[ -e /sys/kernel/btf/net_int ] || return 0
-	ip netns exec h1 sysctl -qw net.hopcc.int_cc=bpf_int net.hopcc.csig_cc=bpf_csig
+	[ -e /sys/kernel/btf/net_csig_tag ] || return 0
+	ip netns exec h1 sysctl -qw net.hopcc.csig_cc=bpf_csig
 	tc -n s1 qdisc add dev s1h2 parent 10:1 handle 20: csig rate "${mbit}mbit" interval 1ms limit 8m
-	ok "bpftool registers the congestion controls of tools/bpf" bpf_register
-	ok "in BPF, bpf_int: answers have one hop and its speed" bpf_works bpf_int \
-		'joined=1 answers=[1-9][0-9]* held=[0-9]+ longest_qlen=[0-9]+ hops=1 speed_code=2'
+	ok "bpftool registers the congestion control of tools/bpf" \
+		bpftool struct_ops register "$build/bpf/bpf_csig.bpf.o"
 	ok "in BPF, bpf_csig: signals are read, with the delay of a hop" bpf_works bpf_csig \
 		'reads=[1-9][0-9]* held=[0-9]+ longest_delay_ns=[0-9]{6,} signals=[1-9][0-9]*'
 	ok "in BPF: the verifier refuses a NULL pointer for a signal" bpf_refuses_null
-	ok "bpftool unregisters them" bpf_unregister
-	ip netns exec h1 sysctl -qw net.hopcc.int_cc=hpccpp
+	ok "bpftool unregisters it" bpftool struct_ops unregister name bpf_csig
 	tc -n s1 qdisc del dev s1h2 root
 	attach tbf
-}
-
-bpf_register()
-{
-	bpftool struct_ops register "$build/bpf/bpf_int.bpf.o" &&
-		bpftool struct_ops register "$build/bpf/bpf_csig.bpf.o"
-}
-
-bpf_unregister()
-{
-	bpftool struct_ops unregister name bpf_int && bpftool struct_ops unregister name bpf_csig
 }
 
 bpf_refuses_null()

@@ -487,7 +487,7 @@ def refused_change_leaves_all(wire):
     wire.qdisc(f"{ROOT} overhead 24 estimator dre interval 1ms")
     before = wire.stats()["options"]
     for words in ("stage 5 port_id 65536", "overhead 1 interval 9us", "estimator ewma shift 9",
-                  "stage 9 lm all compact stage:3", "stage 9 shift 8", "tpid_compact 34998",
+                  "stage 9 lm all compact stage:3", "stage 9 shift 0", "tpid_compact 34998",
                   "stage 9 buckets abw 2gbit,1gbit", "stage 9 tpid_expanded 33024",
                   "signals pd limit 1", "rate 1bit"):
         done = subprocess.run(f"tc qdisc change dev va root csig {words}", shell=True,

@@ -22,6 +22,9 @@ import hosts
 from hosts import B, close, connect, run, sysctl
 from xcp_firewall import nft
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat"))
+from hopstat_lib import cli  # noqa: E402
+
 HOPSTAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/hopstat/hopstat")
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Documentation")
 UDP_SEGMENT = 103
@@ -69,7 +72,7 @@ class Load:
             with contextlib.suppress(BlockingIOError):
                 while sink.recv(1 << 20):
                     pass
-        time.sleep(1e-4)
+        time.sleep(5e-4)
 
     def run(self, seconds):
         end = time.monotonic() + seconds
@@ -91,15 +94,56 @@ class Datagrams:
         time.sleep(1e-3)
 
 
+def forked(name, words, files):
+    """hopstat in a namespace, in a child of this process: to start Python and to import it takes most of its time."""
+    child = os.fork()
+    if child:
+        return child
+    status = 2
+    try:
+        for file, standard in zip(files, (1, 2)):
+            os.dup2(file.fileno(), standard)
+        sys.argv = ["hopstat", *words]
+        with hosts.inside(name):
+            status = cli.main()
+        sys.stdout.flush()
+    except SystemExit as end:
+        status = end.code
+    finally:
+        os._exit(status)
+
+
+def hopstat(name, *words, load=None):
+    """(exit status, output, errors)"""
+    sys.stdout.flush()
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        child, status = forked(name, words, (out, errors)), None
+        while status is None:
+            ended, state = os.waitpid(child, os.WNOHANG if load else 0)
+            if ended:
+                status = os.waitstatus_to_exitcode(state)
+            else:
+                load.step()
+        texts = []
+        for file in (out, errors):
+            file.seek(0)
+            texts.append(file.read())
+    return status, *texts
+
+
 def doctor(name, *words, load=None, by=()):
     """(exit status, findings, text); by: words before the command"""
-    child = subprocess.Popen([*within(name), *by, HOPSTAT, "doctor", *words], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while load and child.poll() is None:
-        load.step()
-    text, said = child.communicate()
+    if by:
+        child = subprocess.Popen([*within(name), *by, HOPSTAT, "doctor", *words], text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while load and child.poll() is None:
+            load.step()
+        text, said = child.communicate()
+        status = child.returncode
+    else:
+        status, text, said = hopstat(name, "doctor", *words, load=load)
     rows = [json.loads(line) for line in text.splitlines()] if "--json" in words else []
-    return child.returncode, rows, text + said
+    return status, rows, text + said
 
 
 def finds(name, what, *wanted, words=(), load=None, by=()):
@@ -129,14 +173,10 @@ def path_queue(*qdiscs):
 
 def explains(wanted, what, verdict, load, status=1):
     """The verdict of hopstat why about a connection; return its row."""
-    child = subprocess.Popen([*within("a"), HOPSTAT, "why", "--json", wanted], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while child.poll() is None:
-        load.step()
-    text, said = child.communicate()
+    ended, text, said = hopstat("a", "why", "--json", wanted, load=load)
     rows = [json.loads(line) for line in text.splitlines()]
     tap.claim(f"why: {what}", len(rows) == 1 and verdict in rows[0]["verdict"] and
-              child.returncode == status, f"{child.returncode}, {text}{said}")
+              ended == status, f"{ended}, {text}{said}")
     return rows[0] if rows else dict(facts={}, findings=[])
 
 
@@ -158,10 +198,7 @@ def path_of():
     """What a's carrier knows of the path after a transfer by csig: path, and the hop."""
     with Load((4, "csig")) as load:
         load.run(1)
-        child = subprocess.Popen([*within("a"), HOPSTAT, "--json"], text=True, stdout=subprocess.PIPE)
-        while child.poll() is None:
-            load.step()
-        rows = [json.loads(line) for line in child.communicate()[0].splitlines()]
+        rows = [json.loads(line) for line in hopstat("a", "--json", load=load)[1].splitlines()]
     return [(row["path"], row["hop"]) for row in rows if row["what"] == "flow"]
 
 

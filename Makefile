@@ -28,7 +28,7 @@ OUT	:= build/modules
 # modules that users load: neither the tests nor the lab's wire
 MODULES  = $(filter-out %_test.ko %/sch_link.ko %/net_wire.ko,$(wildcard $(OUT)/*/*.ko))
 
-.PHONY: all modules tools demo check matrix soak soak-control figures style clean \
+.PHONY: all modules tools demo check check-long matrix soak soak-control figures style clean \
 	install install-modules install-tools install-headers install-lab uninstall deb
 
 all: modules tools
@@ -72,12 +72,17 @@ soak-chaos:
 	@tools/setup/setup.sh check
 	@selftests/soak/chaos.sh $(SOAK_SEEDS)
 
-# What the gate leaves (selftests/matrix.list), with all seeds of all scenarios. The modules in every kernel that they
-# are for, 7.x of Debian 13's backports among them, with more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on
-# s390x; in a kernel that detects data races; the lab from each kernel source.
+# The tests that the gate leaves: in the debug kernel (KASAN, UBSAN, lockdep, kmemleak), and long ones.
+check-long:
+	@tools/setup/setup.sh check
+	@selftests/run.sh --long selftests/lab/scenarios-matrix.t
+
+# The same; and the modules in every kernel that they are for, 7.x of Debian 13's backports among them, with
+# more rounds of races than the gate has; for arm64, s390x and PREEMPT_RT, with the unit tests on s390x; in a
+# kernel that detects data races; the lab from each kernel source.
 matrix:
 	@tools/setup/setup.sh matrix
-	@VM_ROUNDS=10 selftests/run.sh --left selftests/build/build-[0-9]*.t selftests/vm/distro-*.t \
+	@VM_ROUNDS=10 selftests/run.sh --long selftests/build/build-[0-9]*.t selftests/vm/distro-*.t \
 		selftests/*/*-matrix.t
 
 # The long sweeps, too big for a gate: hours. Interrupted, it goes on where it was; with

@@ -4,11 +4,10 @@
 # together; the last line counts them. A test that could run here and does not is a
 # failure when HOPCC_NO_SKIP=1 (the gate).
 #
-#   selftests/run.sh [--left] [TEST.t ...]	--left: those of matrix.list besides
+#   selftests/run.sh [--long] [TEST.t ...]	--long: those that the gate leaves, besides
 #
-# NAME-SERIES.t needs Linux SERIES: it runs where setup.sh names that series. NAME-matrix.t builds
-# kernels or takes long, and so do the tests of matrix.list: `make matrix` runs them. The tests in
-# debug.list run in the debug kernel, too.
+# NAME-SERIES.t needs Linux SERIES: it runs where setup.sh names that series. The gate leaves NAME-matrix.t, which
+# builds kernels or takes long, the tests of matrix.list, and those of debug.list, which run in the debug kernel.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -16,13 +15,8 @@ log=build/check.log times=build/check.times
 mkdir -p build
 touch "$times"
 
-# Those of the tests on stdin that matrix.list leaves (1) or does not leave (0) to `make matrix`
-left()
-{
-	awk -v wanted="$1" '
-		NR == FNR { if (!/^#/) left[$1]; next }
-		($1 in left) == wanted' selftests/matrix.list -
-}
+# The tests of matrix.list
+left() { sed -n 's,^\(selftests/[^[:blank:]]*\).*,\1,p' selftests/matrix.list; }
 
 # Sort the tests on stdin: the longest run of last time first. Tests without a time come before
 # all others, the kinds that usually take longest first.
@@ -50,6 +44,7 @@ if [ $# -eq 0 ]; then
 		case $test in
 		*-matrix.t) continue ;;
 		esac
+		! left | grep -qxF "$test" || continue
 		needs=$(expr "$test" : '.*-\([0-9][0-9.]*\)\.t$')
 		# The system's own kernel; `make matrix` boots the others.
 		case $test in
@@ -61,21 +56,16 @@ if [ $# -eq 0 ]; then
 		esac
 	done
 	# shellcheck disable=SC2046 # names without blanks
-	set -- "$@" $(selftests/debug.sh --wrappers build/debug)
-	# shellcheck disable=SC2046
-	set -- $(printf '%s\n' "$@" | left 0 | longest_first)
-elif [ "$1" = --left ]; then
+	set -- $(printf '%s\n' "$@" | longest_first)
+elif [ "$1" = --long ]; then
 	shift
 	# shellcheck disable=SC2046
-	set -- "$@" $({
-		ls selftests/*/*.t
-		selftests/debug.sh --wrappers build/debug
-	} | left 1)
+	set -- "$@" $(left) $(selftests/debug.sh --wrappers build/debug)
+	tools/lab/lab setup --all --kernel debug || exit 1
 fi
 
-# Build the kernels and modules that several tests share once, before the tests start.
+# Build the kernel and modules that several tests share once, before the tests start.
 tools/lab/lab setup --all || exit 1
-tools/lab/lab setup --all --kernel debug || exit 1
 
 # Print each claim that failed; for a test that ended before its end, the last lines that it printed.
 failures()

@@ -11,4 +11,4 @@ cd "$(dirname "$0")/../.." || exit 2
 build_module release standstill
 # shellcheck disable=SC2154 # set by build_module
 exec tools/lab/lab exec /usr/bin/python3 -B selftests/netns/chaos.py \
-	--faults "${CHAOS_FAULTS:-24}" "$module" "$@"
+	--faults "${CHAOS_FAULTS:-8}" "$module" "$@"

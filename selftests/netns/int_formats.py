@@ -305,14 +305,16 @@ def with_options(packet, options):
 def mangled(packet):
     """Return malformed copies of a probe with IFA: one for each cause, and one cut at each length."""
     at = shims.ip_bytes(packet)
-    payload = at + 28 + packet[at + 27] * 4
+    # The length of the metadata, behind IFA's word and TCP with its mark.
+    length = at + 4 + (packet[at + 16] >> 4) * 4 + 3
+    payload = length + 1 + packet[length] * 4
     yield changed(packet, at, 0x10)
     yield changed(packet, at + 1, 1)
     yield changed(packet, at + 2, 8)
     yield changed(packet, at + 3, 0)
     yield changed(packet, at + 16, 0x10)
     # A word more than the metadata of a hop.
-    yield shims.finish(changed(packet, at + 27, 9)[:payload] + bytes(4) + packet[payload:])
+    yield shims.finish(changed(packet, length, 9)[:payload] + bytes(4) + packet[payload:])
     yield changed(packet, payload + 4, packet[payload + 4] ^ 1)
     yield changed(packet, payload + 8, packet[payload + 8] ^ 1)
     yield from cuts(packet, at)
@@ -320,12 +322,13 @@ def mangled(packet):
 
 def mangled_int_md(packet):
     """The same for INT-MD; the shim is behind TCP's header."""
-    at = shims.ip_bytes(packet) + 20
+    tcp = shims.ip_bytes(packet)
+    at = tcp + (packet[tcp + 12] >> 4) * 4
     for offset, value in ((0, 0x20), (0, 0x1c), (1, 2), (1, 255), (4, 0x10), (6, 0), (6, 7),
                           (50, packet[at + 50] ^ 1)):
         yield changed(packet, at + offset, value)
     yield changed(packet, at + 9, packet[at + 9] | 2)
-    yield from cuts(packet, at, at - 20)
+    yield from cuts(packet, at, tcp)
 
 
 def mangled_ioam(packet):
@@ -533,8 +536,8 @@ WRONG = (
     ("layout ifa\nwords 8\nfield queue bit 240 width 32", "not within an element"),
     ("layout ifa\nfield queue bit 0 width 32", "words are for IFA"),
     ("layout linux-ioam\ntype 0x700000", "not within an element"),
-    ("layout linux-ioam\nresolution 0", "no resolution"),
-    ("layout linux-ioam\nport 1 1 0", "a speed is 0"),
+    ("layout linux-ioam\nresolution 0", "the resolution is 0 or above a second"),
+    ("layout linux-ioam\nport 1 1 0", "the speed of a port is 0"),
     ("layout linux-ioam\nport 1 1 10\nport 1 1 20", "ascending"),
     ("layout linux-ioam\nschema 0x1000000", "24 bits"),
     ("layout linux-ioam\nmbit many", "line 2: 'many' is not a number"),

@@ -1,7 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Every claim of the scenarios with several seeds, with all of them; the gate has the first one.
+# The scenarios that the gate leaves, and those with several seeds, of which it has the first, with all of them.
 cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=selftests/lib/scenarios.sh
+. selftests/lib/scenarios.sh
 # shellcheck disable=SC2046 # names without blanks
-set -- $(grep -l '^seeds = \[.*,' tools/lab/scenarios/*.toml) "$@"
-exec tools/lab/lab run --tap --out build/results/seeds "$@"
+set -- $({
+	left_scenarios
+	grep -l '^seeds = \[.*,' tools/lab/scenarios/*.toml
+} | sort -u)
+exec tools/lab/lab run --tap --out build/results/long "$@"

@@ -115,15 +115,21 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	return good;
 }
 
-bool hop_input_opens_flow(const struct hop_flow_key *key)
+bool hop_input_is_over(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
-	bool busy = sk && hop_peek(sk->sk_state) != TCP_TIME_WAIT;
+	bool over = !sk || hop_peek(sk->sk_state) == TCP_TIME_WAIT;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (sk)
 		sock_gen_put(sk);
-	return !busy && hop_flow_has_listener(key);
+	return over;
+}
+EXPORT_SYMBOL_GPL(hop_input_is_over);
+
+bool hop_input_opens_flow(const struct hop_flow_key *key)
+{
+	return hop_input_is_over(key) && hop_flow_has_listener(key);
 }
 
 /* Context: the socket's lock is held and no process owns it. */

@@ -244,8 +244,7 @@ static struct genl_family ntlm_family __ro_after_init = {
 
 int ntlm_layout_init(void)
 {
-	static_assert((int)INT_LAYOUT_INT_MD == INT_LAYOUT_INT_MD);
-	return genl_register_family(&ntlm_family);
+		return genl_register_family(&ntlm_family);
 }
 
 void ntlm_layout_exit(void)

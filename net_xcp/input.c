@@ -46,7 +46,8 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 {
 	struct hop_flow *flow = NULL;
 
-	if (hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq)))
+	if (hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq)) &&
+	    !hop_input_is_over(&a->key))
 		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -381,21 +382,29 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
  * and left this one in place. A packet that was reassembled is received again, whole, so that the
  * hook sees it. skb->data is at our header.
  *
+ * A single IPv6 fragment keeps its fragment header. The hook would not find our header behind it,
+ * and IPv6 would call this function again, without end.
+ *
  * Return: false if the packet is unchanged and no protocol accepts it.
  */
 static bool nxcp_receive_late(struct sk_buff *skb)
 {
 	const struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
+	const int ip_bytes = -skb_network_offset(skb);
+	struct hop_shim_place place;
 
 	if (!READ_ONCE(xn->on)) {
 		nxcp_count(xn, XCP_COUNT_IN_OFF);
 		return false;
 	}
-	/* IP clears this when it receives a packet, so a packet is received again once. */
 	if (!hop_input_was_fragmented(skb))
 		return false;
+	__skb_push(skb, ip_bytes);
+	if (!hop_shim_find(skb, &place) || place.next != nxcp_protocol) {
+		__skb_pull(skb, ip_bytes);
+		return false;
+	}
 	nxcp_count(xn, XCP_COUNT_IN_LATE);
-	__skb_push(skb, -skb_network_offset(skb));
 	hop_input_again(skb);
 	return true;
 }

@@ -371,21 +371,25 @@ static bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb, enum c
 
 /* Update a tag, with the fields @t, to the port's worse value @a. */
 static void scsig_write_update(struct scsig_sched_data *q, struct sk_buff *skb,
-			       const struct csig_place *place, struct csig_tag *t,
+			       const struct csig_place *place, enum csig_type type,
 			       const struct scsig_answer *a)
 {
-	const struct tc_csig_layout *layout = &q->set->signal[t->type].layout[place->form];
+	const struct tc_csig_layout *layout = &q->set->signal[type].layout[place->form];
 	const u32 locator = scsig_compose(layout, q->set->attrs, scsig_packet_ttl(skb, place));
+	struct csig_tag t;
 
 	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(place))) {
 		q->stats.unwritable_pkts += scsig_pkts(skb);
 		return;
 	}
-	csig_replace(t, a->code, locator);
-	csig_write(place->form, skb->data + place->offset_bytes + CSIG_TPID_BYTES, t);
+	/* A program may have written to mapped pages before they were copied. */
+	t = scsig_packet_read(skb, place);
+	if (t.type != type || !csig_replace(&t, a->code, locator))
+		return;
+	csig_write(place->form, skb->data + place->offset_bytes + CSIG_TPID_BYTES, &t);
 	scsig_packet_forget_sum(skb);
-	q->stats.updated_pkts[t->type] += scsig_pkts(skb);
-	trace_csig_update(q->sch, place->form, t, a->measured);
+	q->stats.updated_pkts[type] += scsig_pkts(skb);
+	trace_csig_update(q->sch, place->form, &t, a->measured);
 }
 
 /* Compare the port's value with the tag of a packet that leaves. Most hops are not the worst. */
@@ -399,7 +403,7 @@ static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 no
 		return;
 	t = scsig_packet_read(skb, &place);
 	if (scsig_has(q->set, t.type) && scsig_answer(q, skb, place.form, &t, now_ns, &a))
-		scsig_write_update(q, skb, &place, &t, &a);
+		scsig_write_update(q, skb, &place, t.type, &a);
 }
 
 static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)

@@ -285,6 +285,8 @@ static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *s
 		h = (struct int_hdr *)(skb->data + place.offset_bytes);
 		/* A program may write to mapped pages, so validate the copy again. */
 		fault = h == before ? INT_OK : int_check(h, bytes);
+		if (!fault && h->type != type)
+			fault = INT_BAD_TYPE;
 	}
 	if (fault) {
 		q->stats.malformed_pkts[fault - 1] += pkts;

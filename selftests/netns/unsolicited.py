@@ -533,6 +533,13 @@ def malformed(tun, version, listener):
                       (tun.heard(pieces), since()), ([UNKNOWN_PROTOCOL], {count: 1} | late))
 
 
+def single_fragment(tun, listener):
+    """IPv6 leaves the fragment header in a packet that is one fragment; it must not be received again and again."""
+    whole, since = in_xcp(End(6, listener.getsockname()[1]).syn(), xcp_header()), Since("xcp")
+    tap.equal("IPv6 XCP in a single fragment: left to the stack",
+              (tun.heard(fragments(whole, ip_bytes(whole), 65528)), since()), ([UNKNOWN_PROTOCOL], {}))
+
+
 # Tunnels and IPsec -----------------------------------------------------------
 
 INNER = {4: ("203.0.113.2", "203.0.113.1"), 6: ("2001:db8:9::2", "2001:db8:9::1")}
@@ -939,6 +946,8 @@ def main():
         cookies(tun, version, listeners[OPEN])
         as_it_came(tun, version, listeners[OPEN])
         malformed(tun, version, listeners[OPEN])
+        if version == 6:
+            single_fragment(tun, listeners[OPEN])
         if version == 6:
             forwarded(tun, listeners[OPEN])
         tunnels(tun, version)

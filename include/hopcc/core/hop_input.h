@@ -60,6 +60,15 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq);
 bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq);
 
 /**
+ * hop_input_is_over() - has a connection ended?
+ * @key: key of its flow
+ *
+ * Context: RCU read lock.
+ * Return: true if no socket has these ports, or one in TIME_WAIT.
+ */
+bool hop_input_is_over(const struct hop_flow_key *key);
+
+/**
  * hop_input_opens_flow() - may a SYN open a flow?
  * @key: key of the flow; a flow with this key may exist already
  *

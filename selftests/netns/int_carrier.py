@@ -473,7 +473,9 @@ def brownfield(version):
 def dropped_later(version):
     """The path changes in mid-connection to one that drops our protocol, or probes."""
     proto = {4: "ip", 6: "ipv6"}[version]
-    for forward, match in ((1, "ip_proto fe"), (0, "ip_proto tcp ip_tos 0x6c/0xfc")):
+    # The mark of probes is TCP's first option.
+    probes = f"u32 match u32 0xfd044850 0xffffffff at {({4: 40, 6: 60})[version]}"
+    for forward, match in ((1, "flower ip_proto fe"), (0, probes)):
         sysctl("a", "hopcc/int_forward", forward)
         drive_reset()
         before = counts("a")
@@ -484,8 +486,7 @@ def dropped_later(version):
             if received > MB and not state["dropping"]:
                 state["dropping"] = True
                 run("ip netns exec r tc qdisc add dev r-a clsact")
-                run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} flower"
-                    f" {match} action drop")
+                run(f"ip netns exec r tc filter add dev r-a ingress protocol {proto} {match} action drop")
 
         exact = transfer([Stream(*pair, 20 << 20)], limit_s=60, meanwhile=turn)
         hosts.close(*pair)

@@ -60,7 +60,7 @@ if [ $# -eq 0 ]; then
 elif [ "$1" = --long ]; then
 	shift
 	# shellcheck disable=SC2046
-	set -- "$@" $(left) $(selftests/debug.sh --wrappers build/debug)
+	set -- $(printf '%s\n' "$@" $(left) $(selftests/debug.sh --wrappers build/debug) | sort -u)
 	tools/lab/lab setup --all --kernel debug || exit 1
 fi
 

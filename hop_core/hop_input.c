@@ -19,9 +19,6 @@
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
-/* States in which a socket receives data and sends ACKs. */
-#define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
-
 bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	lockdep_assert_in_rcu_read_lock();
@@ -115,21 +112,23 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	return good;
 }
 
-bool hop_input_is_over(const struct hop_flow_key *key)
+u32 hop_input_state(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
-	bool over = !sk || hop_peek(sk->sk_state) == TCP_TIME_WAIT;
+	u32 state;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (sk)
-		sock_gen_put(sk);
-	return over;
+	if (!sk)
+		return 0;
+	state = 1 << hop_peek(sk->sk_state);
+	sock_gen_put(sk);
+	return state;
 }
-EXPORT_SYMBOL_GPL(hop_input_is_over);
+EXPORT_SYMBOL_GPL(hop_input_state);
 
 bool hop_input_opens_flow(const struct hop_flow_key *key)
 {
-	return hop_input_is_over(key) && hop_flow_has_listener(key);
+	return !(hop_input_state(key) & ~TCPF_TIME_WAIT) && hop_flow_has_listener(key);
 }
 
 /* Context: the socket's lock is held and no process owns it. */

@@ -232,7 +232,7 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 	}
 	if (!(o->asks & hs->bit))
 		return;
-	if (from_peer && !th->fin && !th->rst && !hop_input_is_over(key))
+	if (from_peer && !th->fin && !th->rst && hop_input_state(key) & ~TCPF_TIME_WAIT)
 		hop_negotiate_receive_question(hs, key, o);
 	else
 		hop_carrier_count_at(key, hs->kind->carrier->no_flow);

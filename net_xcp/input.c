@@ -47,7 +47,7 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 	struct hop_flow *flow = NULL;
 
 	if (hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq)) &&
-	    !hop_input_is_over(&a->key))
+	    hop_input_state(&a->key) & HOP_INPUT_RECEIVES)
 		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);

@@ -59,14 +59,17 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq);
  */
 bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq);
 
+/* States in which a socket receives data and sends ACKs. */
+#define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
+
 /**
- * hop_input_is_over() - has a connection ended?
+ * hop_input_state() - get the state of a connection's socket
  * @key: key of its flow
  *
  * Context: RCU read lock.
- * Return: true if no socket has these ports, or one in TIME_WAIT.
+ * Return: 1 shifted by the state, as TCPF_ESTABLISHED; 0 if no socket has these ports.
  */
-bool hop_input_is_over(const struct hop_flow_key *key);
+u32 hop_input_state(const struct hop_flow_key *key);
 
 /**
  * hop_input_opens_flow() - may a SYN open a flow?

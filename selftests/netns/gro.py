@@ -356,7 +356,7 @@ def port_between(version):
     hold("r", "r-a", HOLD_NS)
     hosts.run("tc -n r qdisc replace dev r-b root handle 1: xcp rate 1gbit")
     link, at = Link("a", "a-r", "r", "r-a", watch=("b", "b-r")), ip_bytes(version)
-    for what, asked, want in (("less than the port has: all is kept", (-5, -6, -5, -5, -6), [-6, -6, -5, -5, -5]),
+    for what, asked, want in (("less than the port has: all is kept", (-5, -6, -5, -5, -6), [-5, -5, -5, -6, -6]),
                               ("more than the port has: each gets as much", [10**8 + n for n in range(5)], None)):
         headers = [Xcp.header(delta=d, reverse=n) for n, d in enumerate(asked)]
         got = link.pass_on(version, [packet(Xcp, version, n, h) for n, h in enumerate(headers)], True)

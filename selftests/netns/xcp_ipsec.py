@@ -214,9 +214,10 @@ def refused(name, version, outer, proto):
     switch(0, "x")
     got = through(version, MB)
     e = got["e"]
+    # Two copies may share a place in the table of those that were sent, by chance, one in 64.
     tap.claim(f"{name}, only the near end's option on: exact, and no copies after those of one RTT",
-              got["exact"] and 1 <= e["ipsec_out"] == e["tunnel_refused"] == got["x"]["in_off"] <= 2 and
-              not e["tunnel_unsent"], f"{e} {got['x']}")
+              got["exact"] and 1 <= e["tunnel_refused"] and
+              e["ipsec_out"] == e["tunnel_refused"] + e["tunnel_unsent"] == got["x"]["in_off"] <= 2, f"{e} {got['x']}")
     time.sleep(61)
 
 

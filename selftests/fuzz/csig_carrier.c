@@ -3,19 +3,21 @@
 #include "fuzz.h"
 #include "../../net_csig_tag/csig_carrier.c"
 
-static void take_turn(void)
+static void take_turn(struct ctag_turns *turns)
 {
 	const u32 weights[CSIG_TYPES] = { fuzz_range(0, 1 << 20), fuzz_range(0, 1 << 20),
 					  fuzz_range(0, 1 << 20) };
-	const u32 type = ctag_turn(fuzz_u32(), weights);
+	const u32 type = ctag_turn(turns, weights), nth = ctag_nth_turn(fuzz_u32(), weights);
 	const bool any = weights[0] || weights[1] || weights[2];
 
 	FUZZ_CLAIM(type <= CSIG_TYPES && (type < CSIG_TYPES) == any);
+	FUZZ_CLAIM(nth <= CSIG_TYPES && (nth < CSIG_TYPES) == any);
 	/* A signal without a weight gets no turn. */
-	FUZZ_CLAIM(!any || weights[type]);
+	FUZZ_CLAIM(!any || (weights[type] && weights[nth]));
+	FUZZ_CLAIM(turns->type < CSIG_TYPES);
 }
 
-static void learn(struct ctag_received *received)
+static void learn(struct ctag_received *received, u64 now_ns)
 {
 	const enum csig_form form = fuzz_range(CSIG_COMPACT, CSIG_EXPANDED);
 	const u32 type = fuzz_choice(CSIG_TYPES);
@@ -25,7 +27,7 @@ static void learn(struct ctag_received *received)
 		.locator = fuzz_byte(),
 	};
 
-	ctag_receive(&received[type], form, &t);
+	ctag_receive(&received[type], form, &t, now_ns);
 	FUZZ_CLAIM(received[type].fresh && received[type].form == form);
 	FUZZ_CLAIM(received[type].latest.value == t.value);
 }
@@ -75,17 +77,19 @@ static void fuzz_once(void)
 {
 	struct ctag_received received[CSIG_TYPES] = {};
 	struct csig_path path = {};
+	struct ctag_turns turns;
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
 	u32 seq = fuzz_u32();
 
+	ctag_turns_start(&turns);
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
 		switch (fuzz_choice(4)) {
 		case 0:
-			take_turn();
+			take_turn(&turns);
 			break;
 		case 1:
-			learn(received);
+			learn(received, now_ns);
 			break;
 		case 2:
 			reflect(received, now_ns);

@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <hopcc/lib/hop_drain.h>
 
-/* What is close enough to the port's rate is the rate. */
+/* A rate that is close enough to the port's is the port's. */
 static void hop_drain_set(struct hop_drain *d, u64 sent_bytes_ps, u64 rate_bytes_ps)
 {
 	sent_bytes_ps = max_t(u64, sent_bytes_ps, HOP_DRAIN_RATE_MIN_BYTES_PS);

@@ -128,6 +128,7 @@ EXPORT_SYMBOL_GPL(hop_input_state);
 
 bool hop_input_opens_flow(const struct hop_flow_key *key)
 {
+	lockdep_assert_in_rcu_read_lock();
 	return !(hop_input_state(key) & ~TCPF_TIME_WAIT) && hop_flow_has_listener(key);
 }
 

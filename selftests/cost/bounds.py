@@ -20,20 +20,20 @@ STREAMS = {
     "dctcp_ms": 1.08, "ldcp": 1.45, "ldcp-delayed": 1.25, "xcp": 2.85, "csig": 1.25, "cubic-tags": 1.25,
     "hpccpp-probe-100g": 1.4, "hpccpp-inband-100g": 1.4,
 }
-# Relative to cubic, behind 500 Mbit/s.
-BOTTLENECK = {case: 1.2 for case in ("ldcp", "xcp", "csig", "hpccpp-probe", "hpccpp-inband")}
+# Relative to cubic, behind 500 Mbit/s. The number of csig's skbs differs from run to run, and with it 1.12 to 1.26.
+BOTTLENECK = {"ldcp": 1.2, "xcp": 1.2, "csig": 1.3, "hpccpp-probe": 1.2, "hpccpp-inband": 1.2}
 # Instructions of the congestion control an ACK, a mean over 128 or more; bbr has 346. The streams above are what
 # counts: an ACK may cost this much because a stream does not show it (cost.md).
-ACKS = {"dctcp_ms": 124, "ldcp": 290, "xcp": 800, "csig": 870, "hpccpp-inband-100g": 1350}
+ACKS = {"dctcp_ms": 124, "ldcp": 290, "xcp": 830, "csig": 870, "hpccpp-inband-100g": 1390}
 # A packet of cubic without offloads while the modules are loaded and unused, of what it takes before.
-UNUSED = 1.025
+UNUSED = 1.045
 UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loaded")
 # The egress path of a packet, dev_queue_xmit() to a dummy device, relative to red's with a plain packet: 3 % above what
 # was measured. A bound of enqueue() and dequeue() alone would ask for hints to the compiler that no path needs.
 QDISCS = {
     ("wred", "tcp"): 0.92, ("xcp", "tcp"): 1.03, ("int", "tcp"): 0.95, ("csig", "tcp"): 1.01,
     ("xcp", "xcp"): 1.27, ("xcp", "xcp-asks-little"): 1.25,
-    ("int", "int-inband"): 1.12, ("int", "int-probe"): 1.18,
+    ("int", "int-inband"): 1.16, ("int", "int-probe"): 1.18,
     ("csig", "csig-compact"): 1.13, ("csig", "csig-compact-kept"): 1.1,
     ("csig", "csig-expanded"): 1.14, ("csig", "csig-expanded-delay"): 1.23,
 }

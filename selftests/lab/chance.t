@@ -85,7 +85,7 @@ def draws():
     tap.equal("runs of one plan have the same transfers drawn", first.of(range(100)), second.of(range(100)))
 
 
-# What the generator of Python has given since version 3.2.
+# Python's generator has given these since version 3.2.
 DRAWN = (((0, 0, 1, 2, 2, 0), (5, 0, 4, 2, 0, 1)), [989, 989], [7, 3, 3, 3, 4, 0, 2, 4])
 
 medians()

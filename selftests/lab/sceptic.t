@@ -4,5 +4,5 @@
 # rest of mainline's are in `make figures`.
 cd "$(dirname "$0")/../.." || exit 2
 set -- tools/lab/scenarios/sceptic-*.toml
-exec tools/lab/lab run --tap --seeds 1 --out build/results/sceptic --only all --only cubic \
+exec tools/lab/lab run --tap --out build/results/sceptic --only all --only cubic \
 	--only dctcp_ms --only ldcp --only xcp --only hpccpp --only csig --only csig_50us "$@"

@@ -53,7 +53,7 @@ def chosen(args: Namespace) -> list[Scenario]:
 
 
 def choice(args: Namespace) -> Choice:
-    return Choice(args.only, args.seed, getattr(args, "seeds", None), args.kernel)
+    return Choice(args.only, args.seed, args.seeds, args.kernel)
 
 
 def cmd_run(args: Namespace) -> int:
@@ -378,7 +378,7 @@ def add_jobs(commands: Commands) -> None:
     jobs.add_argument("--seed", type=SEED, help="this seed instead of the scenario's")
     jobs.add_argument("--out", metavar="DIR", default="lab-results", help="where results go (lab-results)")
     jobs.add_argument("--only", action="append", metavar="CASE", help="this case; may be repeated")
-    jobs.set_defaults(call=cmd_jobs)
+    jobs.set_defaults(call=cmd_jobs, seeds=None)
     one = commands.add_parser("measure", help="one run, its results to FILE; decide claims by `report`")
     one.add_argument("scenario", metavar="SCENARIO")
     one.add_argument("case", metavar="CASE")

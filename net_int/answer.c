@@ -321,7 +321,7 @@ static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const s
 }
 
 /* Return: the counter of answers, or of the reason why none was sent. */
-static enum nint_count nint_send_by(const struct hop_flow_key *key, struct sock *sk,
+static unsigned int nint_send_by(const struct hop_flow_key *key, struct sock *sk,
 				    const struct nint_control *ctl)
 {
 	struct sk_buff *skb;

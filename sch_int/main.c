@@ -63,6 +63,7 @@ struct sint_config {
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
  * @has_ring: hop_port_has_ring() is true
+ * @is_of_queue: the port is shared by transmit queues
  */
 struct sint_params {
 	struct sint_hop_params hop;
@@ -76,16 +77,15 @@ struct sint_params {
 	bool sojourn;
 	bool timed;
 	bool has_ring;
+	bool is_of_queue;
 };
 
 /**
  * struct sint_sched_data - one port, or one class of a port
  * @child: the child qdisc; must be first
- * @sch: the qdisc whose private data this is
  * @config: options set by tc
  * @params: parameters derived from @config
  * @sent: counts bytes sent here and by the port's other queues or classes
- * @is_of_queue: the port is shared by transmit queues; changed under the tree lock
  * @ring: the ring below, if the device has one
  * @class: with a guaranteed rate, what the class may send
  * @util: utilisation of the port, for INT-MD
@@ -94,11 +94,9 @@ struct sint_params {
  */
 struct sint_sched_data {
 	struct hop_child child;
-	struct Qdisc *sch;
 	struct sint_config config;
 	struct sint_params params;
 	struct hop_port_queue sent;
-	bool is_of_queue;
 	struct hop_ring ring;
 	struct sint_class class;
 	struct sint_util util;
@@ -131,7 +129,7 @@ static u64 sint_waited_bytes(const struct sint_sched_data *q, u64 waited_ns)
 {
 	if (waited_ns != HOP_MARK_UNKNOWN_NS)
 		return sint_hop_waited_bytes(&q->params.hop, waited_ns);
-	return sint_hop_scaled(sint_backlog_bytes(q->sch, &q->params), q->params.untimed_q32);
+	return sint_hop_scaled(sint_backlog_bytes(q->sent.sch, &q->params), q->params.untimed_q32);
 }
 
 static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
@@ -140,8 +138,8 @@ static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
 	u64 waited_ns;
 
 	if (!q->params.sojourn)
-		return sint_backlog_bytes(q->sch, &q->params);
-	waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, now_ns);
+		return sint_backlog_bytes(q->sent.sch, &q->params);
+	waited_ns = hop_arrival_waited_ns(skb, q->sent.sch, HOP_MARK_INT, now_ns);
 	if (waited_ns == HOP_MARK_UNKNOWN_NS)
 		q->stats.untimed_pkts += pkts;
 	return sint_waited_bytes(q, waited_ns);
@@ -166,7 +164,7 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 	/* The range that the NIC's checksum covers is unknown. */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
-	trace_int_stamp(q->sch, h, &record, written);
+	trace_int_stamp(q->sent.sch, h, &record, written);
 	return written;
 }
 
@@ -180,7 +178,7 @@ static u64 sint_others_bytes(struct sint_sched_data *q, u64 now_ns)
 /* Return: backlog of the port's other queues; call sint_others_bytes() first */
 static u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 {
-	if (!q->is_of_queue || q->params.sojourn)
+	if (!q->params.is_of_queue || q->params.sojourn)
 		return 0;
 	return atomic64_read(&q->sent.others_backlog_bytes) +
 	       (u64)(u32)atomic_read(&q->sent.others_backlog_pkts) * q->params.overhead_bytes;
@@ -189,7 +187,7 @@ static u64 sint_others_backlog_bytes(const struct sint_sched_data *q)
 /* Return: bytes in the driver's ring, which are queued, and not yet sent */
 static u64 sint_ring_bytes(struct sint_sched_data *q, u64 now_ns)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sent.sch, q->params.is_of_queue);
 
 	return hop_ring_held_bytes(&q->ring, now_ns, &bql);
 }
@@ -314,7 +312,7 @@ static noinline void sint_stamp_near(struct sint_sched_data *q, struct sk_buff *
 		return;
 	}
 	moment.now_ns = ktime_get_ns();
-	moment.queue_bytes = sint_backlog_bytes(q->sch, &q->params);
+	moment.queue_bytes = sint_backlog_bytes(q->sent.sch, &q->params);
 	sint_stamp_own(q, skb, h, check, pkts, &moment);
 }
 
@@ -405,11 +403,11 @@ static void sint_stamp_foreign(struct sint_sched_data *q, struct sk_buff *skb, u
 	format = sint_foreign_format(&ip, &q->params.foreign);
 	if (format == TC_INT_FORMATS)
 		return;
-	ip.mtu_bytes = READ_ONCE(qdisc_dev(q->sch)->mtu);
+	ip.mtu_bytes = READ_ONCE(qdisc_dev(q->sent.sch)->mtu);
 	moment.now_ns = ktime_get_ns();
-	waited_ns = hop_arrival_waited_ns(skb, q->sch, HOP_MARK_INT, moment.now_ns);
+	waited_ns = hop_arrival_waited_ns(skb, q->sent.sch, HOP_MARK_INT, moment.now_ns);
 	moment.queue_bytes = q->params.sojourn ? sint_waited_bytes(q, waited_ns) :
-						 sint_backlog_bytes(q->sch, &q->params);
+						 sint_backlog_bytes(q->sent.sch, &q->params);
 	sint_observe(q, skb, &ip, format, waited_ns, &moment, &node);
 	why = sint_foreign_write(skb, &ip, format, &node);
 	if (why == SINT_NO_FORMAT)
@@ -429,13 +427,13 @@ static noinline void sint_stamp_timed(struct sint_sched_data *q, struct sk_buff 
 		sint_stamp_foreign(q, skb, pkts, tx_bytes);
 	if (!q->params.formats_only && !sint_lacks(skb, q->params.protocol))
 		sint_stamp_any(q, skb, pkts, tx_bytes);
-	hop_arrival_forget(skb, q->sch, HOP_MARK_INT);
+	hop_arrival_forget(skb, q->sent.sch, HOP_MARK_INT);
 }
 
 /* Count a packet that the driver's ring receives. */
 static noinline void sint_give_ring(struct sint_sched_data *q, u32 bytes)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sent.sch, q->params.is_of_queue);
 
 	hop_ring_give(&q->ring, ktime_get_ns(), bytes, &bql);
 }
@@ -599,7 +597,6 @@ static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
 static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
-	const bool is_of_queue = hop_port_is_of_queue(sch);
 	struct hop_port *port = NULL, *old_port;
 	struct sint_config config = q->config;
 	struct sint_params params = {};
@@ -623,7 +620,8 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	if (err)
 		return err;
 	sint_set_params(&params, &config);
-	if (config.value[TCA_INT_SHARE] || is_of_queue) {
+	params.is_of_queue = hop_port_is_of_queue(sch);
+	if (config.value[TCA_INT_SHARE] || params.is_of_queue) {
 		port = hop_port_get(sch, params.hop.port_id, sizeof(*port));
 		if (!port)
 			return -ENOMEM;
@@ -640,7 +638,6 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	old_port = q->sent.port;
 	hop_port_use(&q->sent, port);
 	q->class.scale_q32 = 0;
-	q->is_of_queue = is_of_queue;
 	q->config = config;
 	q->params = params;
 	hop_ring_set_rate(&q->ring, params.rate_bytes_ps);
@@ -694,7 +691,6 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	int err;
 
 	hop_child_prepare(sch);
-	q->sch = sch;
 	q->sent.sch = sch;
 	q->util.since_ns = ktime_get_ns();
 	sint_defaults(&q->config, qdisc_dev(sch));

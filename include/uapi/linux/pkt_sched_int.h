@@ -75,9 +75,6 @@ enum {
 	TCA_INT_SOJOURN,	/* u32, 1: queue length computed from the time in the queue */
 	TCA_INT_SHARE,		/* u32, 1: txBytes of all classes with this port ID */
 	TCA_INT_PROTOCOL,	/* u32 */
-	__TCA_INT_UNUSED_10,	/* DSCP of telemetry in UDP, which is no more */
-	__TCA_INT_UNUSED_11,	/* DSCP of probes, which have a mark now */
-	__TCA_INT_UNUSED_12,	/* port of telemetry in UDP */
 	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
 	TCA_INT_FORMATS,	/* u32, bits 1 << TC_INT_FORMAT_* */
 	TCA_INT_NODE_ID,	/* u32; this and the next ones: in a dump only with formats */

@@ -248,6 +248,18 @@ u64 tcsig_base_ns(u64 target_ns, u64 packet_ns);
 u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns);
 
 /**
+ * tcsig_blind_target_ns() - target delay where it is measured end to end, at a port of unknown speed
+ * @base_ns: the target of a connection that sends two packets in this time, or more
+ * @period_ns: tcsig_period_ns() of the connection, 0 to 2^48 - 1
+ *
+ * Connections measure their minimum RTTs with errors of a few packets. With steps of the whole base
+ * an error of this size is a factor of 2 between their rates.
+ *
+ * Return: the base, and as much for each factor of 2 that the connection is slower.
+ */
+u64 tcsig_blind_target_ns(u64 base_ns, u64 period_ns);
+
+/**
  * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue
  * @target_ns: net.hopcc.tcp_csig_target_ns
  * @period_ns: the flow's period, tcsig_period_ns()

@@ -50,7 +50,10 @@ static void tcsig_find_period(const struct sock *sk, const struct tcsig_sock *cs
 	const u64 packet_ns = tcsig_packet_ns(&reported->port, hop_wire_bytes(sk), period_ns);
 
 	reported->base_ns = tcsig_base_ns(READ_ONCE(cs->net->knobs.target_ns), packet_ns);
-	reported->target_ns = tcsig_hop_target_ns(reported->base_ns, packet_ns, period_ns);
+	if (reported->inferred && !reported->port.kbit_ps)
+		reported->target_ns = tcsig_blind_target_ns(reported->base_ns, period_ns);
+	else
+		reported->target_ns = tcsig_hop_target_ns(reported->base_ns, packet_ns, period_ns);
 	reported->ai = tcsig_ai(rtt_ns, reported->base_ns);
 	reported->burst_limit_pkts = tcsig_burst_limit_pkts(reported->base_ns, period_ns);
 	reported->round_cw = 0;
@@ -371,7 +374,7 @@ static bool tcsig_start(struct sock *sk, struct tcsig_sock *cs)
 
 static void tcsig_control(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
-	hop_cc_guard_ack(sk, &cs->reported->guard, rs, tcp_min_rtt(tcp_sk(sk)),
+	hop_cc_guard_ack(sk, &cs->reported->guard, rs, cs->reported->least_us,
 			 div_u64(cs->reported->estimate.delay_ns, NSEC_PER_USEC));
 	tcsig_apply(sk, cs, inet_csk(sk)->icsk_ca_state, rs->acked_sacked);
 	if (rs->acked_sacked && cs->v.cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE)
@@ -483,7 +486,7 @@ static void tcsig_lost(struct sock *sk, u8 new_state)
 	}
 	if (tcsig_has_cut(tp, cs, new_state))
 		return;
-	if (hop_cc_guard_lose(sk, &cs->reported->guard, tcp_min_rtt(tp)))
+	if (hop_cc_guard_lose(sk, &cs->reported->guard, cs->reported->least_us))
 		ctag_flow_count_guarded(cs->reported->flow);
 	tcsig_lose(&cs->v, tp->delivered, timeout);
 	/*

@@ -81,8 +81,10 @@ u64 tcsig_line(const struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
 #define TCSIG_BLANK_MAX		64
 /* Weight of a new report in a mean, 1/32 */
 #define TCSIG_MEAN_SHIFT	5
-/* After this many rounds of a full port without a queue, the RTT may have the queue instead. */
+/* After this many rounds of a full port without a queue, the RTT has the queue instead. */
 #define TCSIG_FULL_ROUNDS	3
+/* A port with this free share has no queue that lasts. */
+#define TCSIG_ROOM_PPM		125000U
 
 static u64 tcsig_mean(u64 mean, u64 now)
 {
@@ -136,13 +138,15 @@ static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, stru
 
 	if ((news & BIT(CSIG_ABW)) && tcsig_read_new(reported, CSIG_ABW, &r)) {
 		reported->free_kbit_ps = min_t(u64, r.low, U32_MAX);
-		tcsig_port_note_free(&reported->port, r.low, r.high);
+		if (!reported->inferred)
+			tcsig_port_note_free(&reported->port, r.low, r.high);
 		a->has_free = true;
 	}
 	if ((news & BIT(CSIG_ABW_C)) && tcsig_read_new(reported, CSIG_ABW_C, &r)) {
 		const u32 share_ppm = min_t(u64, r.low, CSIG_PPM_MAX);
 
-		tcsig_port_note_share(&reported->port, share_ppm);
+		if (!reported->inferred)
+			tcsig_port_note_share(&reported->port, share_ppm);
 		a->share_ppm = tcsig_shares_note(&reported->shares, share_ppm);
 		a->has_share = true;
 		reported->mean_share_ppm = tcsig_mean(reported->mean_share_ppm, share_ppm);
@@ -167,7 +171,7 @@ void tcsig_note_full(const struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
 
-	if (reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM / 2 &&
+	if (reported->mean_share_ppm < TCSIG_SHARE_MIN_PPM &&
 	    reported->mean_ns < reported->base_ns / 4)
 		reported->full_rounds += reported->full_rounds < TCSIG_FULL_ROUNDS;
 	else
@@ -175,31 +179,56 @@ void tcsig_note_full(const struct tcsig_sock *cs)
 }
 
 /*
- * Return: true if a port is full for several rounds, its queue is not reported, and a part of the
- * RTT is not explained: some hops report other types than delays alone. A port without a queue is
- * full for a moment only, even if the RTT has the queue of the way back.
+ * Is the delay of a hop missing? It is if a port was full for several rounds and no delay was
+ * reported: some hops report other types than delays alone. A port without a queue is full for a
+ * moment only, even if the RTT has the queue of the way back. The delay stays missing until the
+ * port has room again, or one is reported.
  */
-static bool tcsig_lacks_delay(const struct sock *sk, const struct tcsig_sock *cs)
+static bool tcsig_lacks_delay(const struct tcsig_reported *reported)
 {
-	return cs->reported->full_rounds >= TCSIG_FULL_ROUNDS &&
-	       hop_guard_is_unexplained(&cs->reported->guard, tcp_min_rtt(tcp_sk(sk)));
+	if (reported->mean_ns >= reported->base_ns / 4)
+		return false;
+	if (reported->inferred)
+		return reported->mean_share_ppm < TCSIG_ROOM_PPM;
+	return reported->full_rounds >= TCSIG_FULL_ROUNDS;
 }
 
-/* For an ACK with min(ABW/C): the delay is the RTT's above the minimum if hops lack one. */
+/*
+ * Where the delay of a hop is missing, that of the RTT above its minimum is taken for it. If more
+ * is free than the connection uses, min(ABW) is that of another port, too, and its speed another's.
+ */
 static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs,
 			      struct tcsig_ack *a)
 {
 	struct tcsig_reported *reported = cs->reported;
-	const bool lacks = tcsig_lacks_delay(sk, cs);
+	const bool lacks = tcsig_lacks_delay(reported);
 
-	if (lacks && a->rtt_ns) {
-		a->has_delay = true;
-		a->delay_ns = a->path_ns;
-	} else if (!lacks && reported->inferred) {
+	if (lacks) {
+		if (tcsig_free_window(sk, cs, tcp_min_rtt(tcp_sk(sk))) > cs->v.cw)
+			reported->port = (struct tcsig_port){};
+		a->has_delay = a->rtt_ns;
+		a->delay_ns = max(a->path_ns, reported->estimate.delay_ns);
+	} else if (reported->inferred) {
 		a->has_delay = true;
 		a->delay_ns = reported->estimate.delay_ns;
 	}
 	reported->inferred = lacks;
+}
+
+/*
+ * Return: the RTT without queues of a full packet behind another one. The minimum is that of a SYN,
+ * which is shorter on a slow link: by two packets at a port whose speed is known, and else at one
+ * of which the connection has an eighth. That of data may have the queue of the first burst.
+ */
+static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
+{
+	const struct tcsig_reported *reported = cs->reported;
+	const u64 syn_ns = (u64)tcp_min_rtt(tcp_sk(sk)) * NSEC_PER_USEC;
+	const u64 period_ns = tcsig_period_ns(cs->v.cw, tcp_min_rtt(tcp_sk(sk)));
+
+	if (reported->port.kbit_ps)
+		return syn_ns + 2 * tcsig_packet_ns(&reported->port, hop_wire_bytes(sk), 0);
+	return min((u64)reported->least_us * NSEC_PER_USEC, syn_ns + period_ns / 4);
 }
 
 /**
@@ -214,7 +243,6 @@ static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs
 bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a)
 {
-	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
 	struct tcsig_reported *reported = cs->reported;
 	const u32 news = csig_news(&reported->view, reported->count);
@@ -224,13 +252,14 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 	if (tcsig_needs_free_window(cs, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
 	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
+		/* That of SYNs, tcp_min_rtt(), is shorter than that of full packets on a slow link. */
+		reported->least_us = min_not_zero(reported->least_us, (u32)rs->rtt_us);
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
-		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
+		a->path_ns = a->rtt_ns - min(a->rtt_ns, tcsig_least_ns(sk, cs));
 	}
 	if (news & BIT(CSIG_PD))
 		tcsig_read_delay(cs, sample_us, a);
-	if (a->has_share)
-		tcsig_infer_delay(sk, cs, a);
+	tcsig_infer_delay(sk, cs, a);
 	/*
 	 * Connections that started later are counted now; those that have jumped since were counted
 	 * then.

@@ -19,6 +19,7 @@
  * @hop: a hop of the path reports signals
  * @full_rounds: consecutive rounds for tcsig_note_full()
  * @inferred: the latest delay is the RTT's, not that of a report
+ * @least_us: minimum RTT of data; 0: not measured
  * @locator: locator of max(PD)
  * @free_kbit_ps: min(ABW)
  * @estimate: estimate of max(PD)
@@ -50,6 +51,7 @@ struct tcsig_reported {
 	bool hop;
 	bool seeks;
 	bool inferred;
+	u32 least_us;
 	u32 locator;
 	u32 free_kbit_ps;
 	struct tcsig_estimate estimate;

@@ -222,6 +222,14 @@ static inline s64 sint_hop_name_port(struct int_hdr *h, u32 port_id)
 	return (s64)(__force u32)*options - (__force u32)before;
 }
 
+/* Leave nothing in a header that a hop has written. */
+static inline void sint_hop_clear(struct int_hdr *h)
+{
+	sint_hop_name_port(h, 0);
+	memset(h->record, 0, int_slots(h) * INT_RECORD_BYTES);
+	h->path &= cpu_to_be32(BIT(INT_PATH_ID_SHIFT) - 1);
+}
+
 /* Return: sum of the two words of a record, as in a checksum */
 static inline s64 sint_hop_words(__be64 record)
 {

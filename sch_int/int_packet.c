@@ -33,14 +33,15 @@ bool sint_is_message(const struct sk_buff *skb, int payload_bytes, int end_bytes
 	return options && int_hdr_bytes(be32_to_cpu(*options) >> INT_SLOTS_SHIFT) == hdr_bytes;
 }
 
-/* Return: bytes of INT-MD at @payload_bytes in front of a probe's message; 0: none */
+/* Return: bytes of INT-MD at @payload_bytes in front of a message; 0: none */
 static int sint_intmd_bytes(const struct sk_buff *skb, int payload_bytes, int end_bytes)
 {
 	u8 buf[INTMD_STACK_OFFSET];
 	const u8 *shim;
 	struct intmd_view v;
 
-	if (sint_is_message(skb, payload_bytes, end_bytes - INT_TERMS_BYTES))
+	if (sint_is_message(skb, payload_bytes, end_bytes - INT_TERMS_BYTES) ||
+	    sint_is_message(skb, payload_bytes, end_bytes))
 		return 0;
 	shim = skb_header_pointer(skb, payload_bytes, sizeof(buf), buf);
 	if (!shim || hop_intmd_parse(&v, shim, end_bytes - payload_bytes))
@@ -48,21 +49,25 @@ static int sint_intmd_bytes(const struct sk_buff *skb, int payload_bytes, int en
 	return v.shim_bytes;
 }
 
-/* Return: offset of a probe's message or of what is in front of that; 0 if it is no probe */
-static int sint_find_mark(const struct sk_buff *skb, const struct sint_place *place)
+/*
+ * Return: offset of a probe's message, or with @echoes of an answer's, or of what is in front of
+ * that; 0 if it is neither
+ */
+static int sint_find_mark(const struct sk_buff *skb, bool echoes, const struct sint_place *place)
 {
 	struct sint_marked buf;
 	const struct sint_marked *m = skb_header_pointer(skb, place->offset_bytes, sizeof(buf),
 							 &buf);
 
-	if (!m || m->mark != htonl(INT_MARK_PROBE) || m->th.doff < INT_TCP_BYTES / 4)
+	if (!m || m->th.doff < INT_TCP_BYTES / 4 ||
+	    (m->mark != htonl(INT_MARK_PROBE) && !(echoes && m->mark == htonl(INT_MARK_ECHO))))
 		return 0;
 	return sint_message_offset(&m->th, place);
 }
 
-static void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
+static void sint_find_probe(const struct sk_buff *skb, bool echoes, struct sint_place *place)
 {
-	int payload_bytes = sint_find_mark(skb, place);
+	int payload_bytes = sint_find_mark(skb, echoes, place);
 
 	if (!payload_bytes)
 		return;
@@ -71,7 +76,8 @@ static void sint_find_probe(const struct sk_buff *skb, struct sint_place *place)
 }
 
 /* Recognize a probe with IFA; @place is at the IFA header. */
-static void sint_find_behind_ifa(const struct sk_buff *skb, struct sint_place *place)
+static void sint_find_behind_ifa(const struct sk_buff *skb, bool echoes,
+				 struct sint_place *place)
 {
 	const int room_bytes = place->end_bytes - place->offset_bytes;
 	u8 buf[SINT_IFA_LOOK_BYTES];
@@ -85,11 +91,11 @@ static void sint_find_behind_ifa(const struct sk_buff *skb, struct sint_place *p
 	if (!packet || hop_ifa_parse(&v, packet, room_bytes) || v.next != IFA_NEXT_TCP)
 		return;
 	place->offset_bytes += IFA_HDR_BYTES;
-	if (sint_find_mark(skb, place))
+	if (sint_find_mark(skb, echoes, place))
 		sint_place_probe(place->offset_bytes + v.l4_bytes + v.shim_bytes, place);
 }
 
-void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place)
+void sint_find(const struct sk_buff *skb, u8 protocol, bool echoes, struct sint_place *place)
 {
 	struct hop_pkt_inner inner;
 
@@ -101,9 +107,9 @@ void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place)
 	if (inner.protocol == protocol)
 		place->carrier = INT_CARRIER_INBAND;
 	else if (inner.protocol == IPPROTO_TCP)
-		sint_find_probe(skb, place);
+		sint_find_probe(skb, echoes, place);
 	else if (inner.protocol == IFA_PROTOCOL)
-		sint_find_behind_ifa(skb, place);
+		sint_find_behind_ifa(skb, echoes, place);
 }
 
 /* Return: true if a header of this type may be in this encapsulation */

@@ -121,9 +121,10 @@ static inline bool sint_lacks(const struct sk_buff *skb, u8 protocol)
  * sint_find() - find a packet's INT header
  * @skb: the packet
  * @protocol: IP protocol number of inband packets
+ * @echoes: find also the header of an answer, which hops do not write
  * @place: result
  */
-void sint_find(const struct sk_buff *skb, u8 protocol, struct sint_place *place);
+void sint_find(const struct sk_buff *skb, u8 protocol, bool echoes, struct sint_place *place);
 
 /**
  * sint_is_message() - does the message of a probe or an answer follow TCP directly?

@@ -37,6 +37,9 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
+/* Number of elements of sint_config.value */
+#define SINT_VALUES	(TCA_INT_BORDER + 1)
+
 /**
  * struct sint_config - the options set by tc, in tc's units; protected by RTNL
  * @rate_bytes_ps: rate of the port; TC_INT_RATE_AUTO: that of the device
@@ -46,7 +49,7 @@
 struct sint_config {
 	u64 rate_bytes_ps;
 	u64 speed_bytes_ps;
-	u32 value[TCA_INT_MAX + 1];
+	u32 value[SINT_VALUES];
 };
 
 /**
@@ -55,6 +58,7 @@ struct sint_config {
  * @protocol: IP protocol number of inband packets
  * @foreign: the option formats and what belongs to it
  * @formats_only: write no records of our own
+ * @border: the port leads out of the domain: clear what hops have written
  * @rate_bytes_ps: rate of the port or class
  * @full_bytes_ps: rate at which txBytes of a port or class that is full grows, not scaled
  * @untimed_q32: speed in the records over @rate_bytes_ps, in 2^-INT_SCALE_SHIFT, for the queue of a
@@ -69,6 +73,7 @@ struct sint_params {
 	struct sint_hop_params hop;
 	u8 protocol;
 	bool formats_only;
+	bool border;
 	struct sint_foreign_params foreign;
 	u64 rate_bytes_ps;
 	u64 full_bytes_ps;
@@ -251,6 +256,46 @@ static __always_inline void sint_stamp_own(struct sint_sched_data *q, struct sk_
 }
 
 /*
+ * Return: the header to be written, anywhere in a packet, which is in memory that is not shared;
+ * NULL: there is none, or the counters have the reason
+ */
+static struct int_hdr *sint_take(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts,
+				 struct sint_place *place)
+{
+	struct int_hdr *h = NULL;
+	enum int_fault fault;
+	const void *before;
+	unsigned int bytes;
+	u8 type;
+
+	sint_find(skb, q->params.protocol, q->params.border, place);
+	if (place->carrier == INT_CARRIER_NONE)
+		return NULL;
+	fault = sint_read(skb, place, &type, &bytes);
+	if (!fault && type == INT_TYPE_ECHO && !q->params.border) {
+		q->stats.echo_pkts += pkts;
+		return NULL;
+	}
+	if (!fault) {
+		before = hop_pkt_linear(skb, place->offset_bytes, bytes);
+		if (!hop_pkt_writable(skb, place->offset_bytes + bytes)) {
+			q->stats.unwritable_pkts += pkts;
+			return NULL;
+		}
+		h = (struct int_hdr *)(skb->data + place->offset_bytes);
+		/* A program may write to mapped pages, so validate the copy again. */
+		fault = h == before ? INT_OK : int_check(h, bytes);
+		if (!fault && h->type != type)
+			fault = INT_BAD_TYPE;
+	}
+	if (fault) {
+		q->stats.malformed_pkts[fault - 1] += pkts;
+		return NULL;
+	}
+	return h;
+}
+
+/*
  * Stamp a packet with an INT header anywhere in it. @tx_bytes: sent by this qdisc before this
  * packet
  */
@@ -259,42 +304,37 @@ static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *s
 {
 	struct sint_hop_moment moment = { .tx_bytes = tx_bytes };
 	struct sint_place place = {};
-	struct int_hdr *h = NULL;
+	struct int_hdr *h = sint_take(q, skb, pkts, &place);
 	__sum16 *check = NULL;
-	enum int_fault fault;
-	const void *before;
-	unsigned int bytes;
-	u8 type;
 
-	sint_find(skb, q->params.protocol, &place);
-	if (place.carrier == INT_CARRIER_NONE)
+	if (!h)
 		return;
-	fault = sint_read(skb, &place, &type, &bytes);
-	if (!fault && type == INT_TYPE_ECHO) {
-		q->stats.echo_pkts += pkts;
-		return;
-	}
-	if (!fault) {
-		before = hop_pkt_linear(skb, place.offset_bytes, bytes);
-		if (!hop_pkt_writable(skb, place.offset_bytes + bytes)) {
-			q->stats.unwritable_pkts += pkts;
-			return;
-		}
-		h = (struct int_hdr *)(skb->data + place.offset_bytes);
-		/* A program may write to mapped pages, so validate the copy again. */
-		fault = h == before ? INT_OK : int_check(h, bytes);
-		if (!fault && h->type != type)
-			fault = INT_BAD_TYPE;
-	}
-	if (fault) {
-		q->stats.malformed_pkts[fault - 1] += pkts;
-		return;
-	}
 	if (sint_check_stands(skb, &place))
 		check = (__sum16 *)(skb->data + place.check_bytes);
 	moment.now_ns = ktime_get_ns();
 	moment.queue_bytes = sint_queue_bytes(q, skb, pkts, moment.now_ns);
 	sint_stamp_own(q, skb, h, check, pkts, &moment);
+}
+
+/* At a border, clear what hops have written into a packet that leaves, also into an answer (9.1). */
+static noinline void sint_clear(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts)
+{
+	struct sint_place place = {};
+	struct int_hdr *h = sint_take(q, skb, pkts, &place);
+	unsigned int bytes;
+	__wsum before;
+
+	if (!h)
+		return;
+	bytes = h->words * INT_WORD_BYTES;
+	before = csum_partial(h, bytes, 0);
+	sint_hop_clear(h);
+	if (sint_check_stands(skb, &place))
+		csum_replace_by_diff((__sum16 *)(skb->data + place.check_bytes),
+				     csum_sub(csum_partial(h, bytes, 0), before));
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+	q->stats.cleared_pkts += pkts;
 }
 
 /*
@@ -382,7 +422,7 @@ static void sint_count_foreign(struct sint_sched_data *q, const struct sk_buff *
 		return;
 	/* A probe may also have our own header, and is counted for that. */
 	if (!q->params.formats_only)
-		sint_find(skb, q->params.protocol, &place);
+		sint_find(skb, q->params.protocol, false, &place);
 	if (place.carrier == INT_CARRIER_NONE)
 		q->stats.untimed_pkts += pkts;
 }
@@ -456,7 +496,9 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 	}
 	wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 	tx_bytes = hop_port_count(&q->sent, wire.bytes);
-	if (q->params.timed)
+	if (q->params.border)
+		sint_clear(q, skb, wire.segs_pkts);
+	else if (q->params.timed)
 		sint_stamp_timed(q, skb, wire.segs_pkts, tx_bytes);
 	else
 		sint_stamp(q, skb, wire.segs_pkts, tx_bytes);
@@ -467,7 +509,7 @@ static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 
 #define INT_OPTION HOP_NLA_OPTION
 
-static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
+static const struct hop_nla_option sint_options_u32[SINT_VALUES] = {
 	[TCA_INT_SWITCH_ID] = INT_OPTION("switch_id", "", 0, 0, TC_INT_SWITCH_ID_MAX),
 	[TCA_INT_PORT_ID] = INT_OPTION("port_id", "", TC_INT_PORT_ID_DEFAULT,
 				       0, TC_INT_PORT_ID_MAX),
@@ -480,7 +522,7 @@ static const struct hop_nla_option sint_options_u32[TCA_INT_MAX + 1] = {
 };
 
 /* Options of other formats; a dump has them only if there are any. */
-static const struct hop_nla_option sint_options_formats[TCA_INT_MAX + 1] = {
+static const struct hop_nla_option sint_options_formats[SINT_VALUES] = {
 	[TCA_INT_FORMATS] = INT_OPTION("formats", "", TC_INT_FORMATS_DEFAULT,
 				       0, TC_INT_FORMATS_MAX),
 	[TCA_INT_NODE_ID] = INT_OPTION("node_id", "", TC_INT_NODE_ID_DEFAULT,
@@ -493,9 +535,8 @@ static const struct hop_nla_option sint_options_formats[TCA_INT_MAX + 1] = {
 
 /* int_options_u32 has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
+	[TCA_INT_SWITCH_ID ... TCA_INT_LIMIT] = { .type = NLA_U32 },
 	[TCA_INT_RATE ... TCA_INT_SPEED] = { .type = NLA_U64 },
-	[TCA_INT_SWITCH_ID ... TCA_INT_PROTOCOL] = { .type = NLA_U32 },
-	[TCA_INT_LIMIT ... TCA_INT_FORMATS_ONLY] = { .type = NLA_U32 },
 };
 
 static int sint_parse_speed(u64 *speed_bytes_ps, const struct nlattr *attr,
@@ -547,12 +588,13 @@ static void sint_set_params(struct sint_params *p, const struct sint_config *c)
 	p->protocol = c->value[TCA_INT_PROTOCOL];
 	p->foreign.formats = c->value[TCA_INT_FORMATS];
 	p->formats_only = c->value[TCA_INT_FORMATS_ONLY];
+	p->border = c->value[TCA_INT_BORDER];
 	p->foreign.node_id = c->value[TCA_INT_NODE_ID];
 	p->foreign.schema = c->value[TCA_INT_SCHEMA];
 	p->foreign.dscp_intmd = c->value[TCA_INT_DSCP_INTMD];
 	p->overhead_bytes = c->value[TCA_INT_OVERHEAD];
 	p->sojourn = c->value[TCA_INT_SOJOURN];
-	p->timed = p->sojourn || p->foreign.formats;
+	p->timed = !p->border && (p->sojourn || p->foreign.formats);
 }
 
 /* A hop that reads other data as telemetry would damage it, so all that identifies it is needed. */
@@ -607,9 +649,13 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	if (!err)
 		err = sint_parse_speed(&config.speed_bytes_ps, tb[TCA_INT_SPEED], extack);
 	if (!err)
-		err = hop_nla_options(config.value, sint_options_u32, TCA_INT_MAX, tb, extack);
+		err = hop_nla_options(config.value, sint_options_u32, SINT_VALUES - 1, tb, extack);
 	if (!err)
-		err = hop_nla_options(config.value, sint_options_formats, TCA_INT_MAX, tb, extack);
+		err = hop_nla_options(config.value, sint_options_formats, SINT_VALUES - 1, tb,
+				      extack);
+	if (!err)
+		err = hop_nla_u32(&config.value[TCA_INT_BORDER], 0, 1, tb[TCA_INT_BORDER],
+				  "border must be 0 or 1", extack);
 	if (!err)
 		err = sint_check_formats(&config, tb[TCA_INT_FORMATS], extack);
 	if (!err)
@@ -679,7 +725,7 @@ static void sint_defaults(struct sint_config *c, const struct net_device *dev)
 {
 	int i;
 
-	for (i = 0; i <= TCA_INT_MAX; i++)
+	for (i = 0; i < SINT_VALUES; i++)
 		c->value[i] = sint_options_u32[i].initial + sint_options_formats[i].initial;
 	c->value[TCA_INT_SWITCH_ID] = sint_default_switch_id(dev);
 }
@@ -722,11 +768,15 @@ static int sint_put(struct Qdisc *sch, struct sk_buff *skb)
 	if (!err)
 		err = nla_put_u64_64bit(skb, TCA_INT_SPEED, q->config.speed_bytes_ps, TCA_INT_PAD);
 	if (!err)
-		err = hop_nla_put_options(skb, q->config.value, sint_options_u32, TCA_INT_MAX);
+		err = hop_nla_put_options(skb, q->config.value, sint_options_u32,
+					  SINT_VALUES - 1);
 	if (!err)
 		err = hop_limit_put(skb, sch, TCA_INT_LIMIT);
 	if (!err && q->config.value[TCA_INT_FORMATS])
-		err = hop_nla_put_options(skb, q->config.value, sint_options_formats, TCA_INT_MAX);
+		err = hop_nla_put_options(skb, q->config.value, sint_options_formats,
+					  SINT_VALUES - 1);
+	if (!err && q->config.value[TCA_INT_BORDER])
+		err = nla_put_u32(skb, TCA_INT_BORDER, 1);
 	return err;
 }
 

@@ -159,6 +159,7 @@ static void fuzz_once(void)
 	struct sk_buff skb = {};
 	struct int_terms terms = {};
 	struct sint_place place;
+	bool echoes;
 	u32 at;
 
 	at = put_ethernet(frame, &skb.protocol, &skb.network_header);
@@ -167,9 +168,10 @@ static void fuzz_once(void)
 	if (fuzz_choice(4))
 		at = put_header(frame, at, &terms, sizeof(terms));
 	draw_packet(frame, &skb);
-	sint_find(&skb, TC_INT_PROTOCOL_DEFAULT, &place);
+	echoes = fuzz_choice(4) == 0;
+	sint_find(&skb, TC_INT_PROTOCOL_DEFAULT, echoes, &place);
 	FUZZ_CLAIM(place.carrier <= INT_CARRIER_PROBE);
-	FUZZ_CLAIM(!place.carrier || !sint_lacks(&skb, TC_INT_PROTOCOL_DEFAULT));
+	FUZZ_CLAIM(!place.carrier || echoes || !sint_lacks(&skb, TC_INT_PROTOCOL_DEFAULT));
 	check_near(&skb, &place);
 	if (place.carrier) {
 		FUZZ_CLAIM(place.end_bytes <= (int)skb.len && place.offset_bytes > 0);

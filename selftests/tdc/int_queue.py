@@ -461,6 +461,26 @@ def other_code_points(wire):
     expect_stats(wire, stamped={"data": 1})
 
 
+def answer(version):
+    return lambda head: probe(version, message() + head, options=ECHO_MARK)
+
+
+def border_clears(wire):
+    """Nothing that a hop has written leaves: on data, in probes, in answers."""
+    wire.qdisc(f"{ROOT} border")
+    rows = [(make, head[2], head[1] - 3 >> 1) for _, make, head, *_ in STAMPED]
+    rows += [(make(version), ECHO, 2) for make in (answer, lambda v: made(inband, v)) for version in (4, 6)]
+    for make, kind, slots in rows:
+        walked = header(kind, slots=slots, hops=3, path=0xf0f, records=(OLD * 8)[:slots], port=77)
+        expect(wire.pass_one(make(walked)), make(header(kind, slots=slots)), f"type {kind}, {slots} slots")
+    for data in (frame(*ip(4, udp(filler(90)), UDP)), inband(4, header(said=4))):
+        expect(wire.pass_one(data), data, "untouched")
+    expect_stats(wire, malformed={"slots": 1})
+    expect(wire.stats()["cleared"], len(rows), "cleared")
+    sh("tc qdisc change dev va root int noborder")
+    expect(read(wire.pass_one(inband(4, H)), 34)[:3], (1, SWITCH, OWN_PORT), "stamp")
+
+
 def down_and_up(wire):
     wire.qdisc(SHAPER, f"{BELOW} sojourn")
     for _ in range(10):
@@ -725,7 +745,7 @@ def main():
     checks = [(f"{name}: {len(rows)} frames", each_row(rows), ()) for name, rows in groups]
     for check in (units_of_the_speed, below_a_shaper, queue_cannot_be_said, longest_names_itself,
                   around_another, around_another_of_its_kind, change_in_the_stream,
-                  refused_change_leaves_all, other_code_points, down_and_up, speed_of_the_device,
+                  refused_change_leaves_all, other_code_points, border_clears, down_and_up, speed_of_the_device,
                   sojourn_of_a_class, classes_have_a_guarantee, longest_queue_of_a_class, classes_share_a_port,
                   classes_that_do_not_share, flooded_clones_differ, trace_tells):
         checks.append((check.__name__.replace("_", " "), check, ()))

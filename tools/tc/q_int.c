@@ -7,7 +7,7 @@
 static const char int_usage[] =
 	"Usage: ... int [ switch_id NUMBER ] [ port_id NUMBER ] [ rate RATE | auto ]\n"
 	"       [ speed RATE | auto ] [ overhead BYTES ] [ [no]sojourn ] [ [no]share ]\n"
-	"       [ protocol NUMBER ] [ limit BYTES ]\n"
+	"       [ protocol NUMBER ] [ [no]border ] [ limit BYTES ]\n"
 	"       [ formats LIST | none ] [ node_id NUMBER ] [ schema NUMBER ]\n"
 	"       [ dscp_intmd NUMBER ] [ [no]formats_only ]\n"
 	"  switch_id   of this box, 0 to %d (default: from the device's address)\n"
@@ -19,6 +19,7 @@ static const char int_usage[] =
 	"  sojourn     the queue is the packet's time in it, times the rate (default off)\n"
 	"  share       count bytes sent with all of this device and port_id (default off)\n"
 	"  protocol    IP protocol of telemetry between IP and transport, %d to %d (default %d)\n"
+	"  border      clear telemetry, which leaves the domain here (default off)\n"
 	"  limit       of the default child, a byte fifo\n"
 	"  formats     of other switches, written too: ifa,ioam,intmd (default none)\n"
 	"  node_id     in these formats, 1 to %d, with ifa to %d\n"
@@ -89,6 +90,7 @@ static const struct word int_words[] = {
 	{ .name = "protocol", .attr = TCA_INT_PROTOCOL, .read = word_read_number,
 	  .min = TC_INT_PROTOCOL_MIN, .max = TC_INT_PROTOCOL_MAX, .unit = "",
 	  .allowed = INT_FROM_TO(TC_INT_PROTOCOL_MIN, TC_INT_PROTOCOL_MAX) },
+	{ .name = "border", .attr = TCA_INT_BORDER },
 	{ .name = "limit", .attr = TCA_INT_LIMIT, .read = word_read_bytes,
 	  .min = TC_INT_LIMIT_MIN_BYTES, .max = TC_INT_LIMIT_MAX_BYTES, .unit = "b",
 	  .allowed = INT_FROM_TO(TC_INT_LIMIT_MIN_BYTES, TC_INT_LIMIT_MAX_BYTES) " bytes" },
@@ -251,6 +253,8 @@ static int int_print_xstats(struct qdisc_util *qu, FILE *f, struct rtattr *xstat
 	plugin_print_u64("untimed", " untimed %llu", st.untimed_pkts);
 	plugin_print_u64("echo", " echo %llu", st.echo_pkts);
 	plugin_print_u64("unwritable", " unwritable %llu", st.unwritable_pkts);
+	if (st.cleared_pkts)
+		plugin_print_u64("cleared", " cleared %llu", st.cleared_pkts);
 	print_nl();
 	plugin_print_counters("malformed", causes, st.malformed_pkts, TC_INT_MALFORMED_CAUSES);
 	int_print_foreign(&st);

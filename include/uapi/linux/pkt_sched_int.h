@@ -67,20 +67,21 @@ enum {
 enum {
 	TCA_INT_UNSPEC,
 	TCA_INT_PAD,
-	TCA_INT_RATE,		/* u64, bytes/s; 0: speed of the device */
-	TCA_INT_SPEED,		/* u64, bytes/s, a speed with a code; 0: the rate */
 	TCA_INT_SWITCH_ID,	/* u32 */
 	TCA_INT_PORT_ID,	/* u32 */
 	TCA_INT_OVERHEAD,	/* u32, bytes per packet */
 	TCA_INT_SOJOURN,	/* u32, 1: queue length computed from the time in the queue */
 	TCA_INT_SHARE,		/* u32, 1: txBytes of all classes with this port ID */
 	TCA_INT_PROTOCOL,	/* u32 */
-	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
 	TCA_INT_FORMATS,	/* u32, bits 1 << TC_INT_FORMAT_* */
 	TCA_INT_NODE_ID,	/* u32; this and the next ones: in a dump only with formats */
 	TCA_INT_SCHEMA,		/* u32 */
 	TCA_INT_DSCP_INTMD,	/* u32 */
 	TCA_INT_FORMATS_ONLY,	/* u32, 1: no records of our own */
+	TCA_INT_BORDER,		/* u32, 1: clear telemetry that leaves; in a dump only if it is 1 */
+	TCA_INT_LIMIT,		/* u32, bytes; absent from a dump if the child was grafted */
+	TCA_INT_RATE,		/* u64, bytes/s; 0: speed of the device */
+	TCA_INT_SPEED,		/* u64, bytes/s, a speed with a code; 0: the rate */
 	__TCA_INT_MAX,
 };
 
@@ -132,6 +133,7 @@ enum {
  * @formats: the option formats, 0: the next two are not in use
  * @format_pkts: packets of other formats that were written, by TC_INT_FORMAT_*
  * @refused_pkts: packets of other formats that were not, by TC_INT_REFUSED_*
+ * @cleared_pkts: packets whose telemetry a border has cleared
  *
  * Counters of packets count packets on the wire: a GSO packet counts as its segments.
  */
@@ -150,6 +152,7 @@ struct tc_int_xstats {
 	__u64 formats;
 	__u64 format_pkts[TC_INT_FORMATS];
 	__u64 refused_pkts[TC_INT_REFUSED_CAUSES];
+	__u64 cleared_pkts;
 };
 
 #endif /* HOPCC_UAPI_PKT_SCHED_INT_H */

@@ -10,9 +10,9 @@ import sys
 
 from qdisc_netlink import plain, send
 
-TYPES = {"rate": 2, "speed": 3, "switch_id": 4, "port_id": 5, "overhead": 6, "sojourn": 7,
-         "share": 8, "protocol": 9, "limit": 13,
-         "formats": 14, "node_id": 15, "schema": 16, "dscp_intmd": 17, "formats_only": 18}
+TYPES = {"switch_id": 2, "port_id": 3, "overhead": 4, "sojourn": 5, "share": 6, "protocol": 7, "formats": 8,
+         "node_id": 9, "schema": 10, "dscp_intmd": 11, "formats_only": 12, "border": 13, "limit": 14,
+         "rate": 15, "speed": 16}
 
 
 def main(*words):

@@ -10,6 +10,7 @@
 #include <linux/tcp.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_proto.h>
 #include <hopcc/core/hop_shim.h>
 #include <hopcc/flow/int_vendor.h>
 #include <net/checksum.h>
@@ -290,8 +291,9 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 /* input.c */
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
-int nint_input_init(void);
-void nint_input_exit(void);
+bool nint_receive_late(struct sk_buff *skb);
+unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			      enum hop_icmp_decision decision, u8 *next);
 
 /* control.c */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
@@ -357,8 +359,6 @@ unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
 /* offload.c */
-int nint_offload_init(void);
-void nint_offload_exit(void);
-void nint_gro_stop(void);
+extern struct hop_proto nint_proto;
 
 #endif /* HOPCC_NET_INT_NET_INT_H */

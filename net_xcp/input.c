@@ -13,9 +13,7 @@
  * hop_filter_misses_input() and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
-#include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -387,7 +385,7 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
  *
  * Return: false if the packet is unchanged and no protocol accepts it.
  */
-static bool nxcp_receive_late(struct sk_buff *skb)
+bool nxcp_receive_late(struct sk_buff *skb)
 {
 	const struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	const int ip_bytes = -skb_network_offset(skb);
@@ -407,57 +405,4 @@ static bool nxcp_receive_late(struct sk_buff *skb)
 	nxcp_count(xn, XCP_COUNT_IN_LATE);
 	hop_input_again(skb);
 	return true;
-}
-
-static int nxcp_late_v4(struct sk_buff *skb)
-{
-	if (!nxcp_receive_late(skb))
-		hop_input_refuse_v4(skb);
-	return 0;
-}
-
-static const struct net_protocol nxcp_protocol_v4 = {
-	.handler	= nxcp_late_v4,
-	.err_handler	= nxcp_icmp_v4,
-	/* TCP and hop_input_refuse_v4() check the IPsec policy. */
-	.no_policy	= 1,
-	.icmp_strict_tag_validation = 1,
-};
-
-#if IS_ENABLED(CONFIG_IPV6)
-/* Return: less than 0, as the packet is consumed and must not be counted as delivered. */
-static int nxcp_late_v6(struct sk_buff *skb)
-{
-	if (!nxcp_receive_late(skb))
-		hop_input_refuse_v6(skb);
-	return -1;
-}
-
-static const struct inet6_protocol nxcp_protocol_v6 = {
-	.handler	= nxcp_late_v6,
-	.err_handler	= nxcp_icmp_v6,
-	/* Not INET6_PROTO_FINAL: that would subtract the IP header from CHECKSUM_COMPLETE. */
-	.flags		= INET6_PROTO_NOPOLICY,
-};
-#endif
-
-int nxcp_input_init(void)
-{
-	if (inet_add_protocol(&nxcp_protocol_v4, nxcp_protocol))
-		return -EBUSY;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_protocol(&nxcp_protocol_v6, nxcp_protocol)) {
-		inet_del_protocol(&nxcp_protocol_v4, nxcp_protocol);
-		return -EBUSY;
-	}
-#endif
-	return 0;
-}
-
-void nxcp_input_exit(void)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_protocol(&nxcp_protocol_v6, nxcp_protocol);
-#endif
-	inet_del_protocol(&nxcp_protocol_v4, nxcp_protocol);
 }

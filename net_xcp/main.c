@@ -108,29 +108,18 @@ static int __init nxcp_init(void)
 	err = register_pernet_subsys(&nxcp_net_ops);
 	if (err)
 		return err;
-	err = nxcp_gso_init();
+	err = hop_proto_start(&nxcp_proto, nxcp_protocol);
 	if (err)
-		goto no_gso;
-	err = nxcp_input_init();
-	if (err)
-		goto no_input;
-	nxcp_gro_start();
-	return 0;
-
-no_input:
-	nxcp_gso_exit();
-no_gso:
-	unregister_pernet_subsys(&nxcp_net_ops);
+		unregister_pernet_subsys(&nxcp_net_ops);
 	return err;
 }
 
 /* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nxcp_exit(void)
 {
-	nxcp_gro_stop();
-	nxcp_input_exit();
+	hop_proto_stop(&nxcp_proto, nxcp_protocol);
 	unregister_pernet_subsys(&nxcp_net_ops);
-	nxcp_gso_exit();
+	hop_proto_end(&nxcp_proto, nxcp_protocol);
 	hop_flow_retire(&nxcp_flow_kind);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_proto.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/netns/generic.h>
 
@@ -199,8 +200,7 @@ void nxcp_flow_make_room(struct sock *sk, void *flow);
 /* input.c */
 unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
-int nxcp_input_init(void);
-void nxcp_input_exit(void);
+bool nxcp_receive_late(struct sk_buff *skb);
 
 /* note.c */
 /**
@@ -266,22 +266,12 @@ extern const struct hop_handshake_ops nxcp_handshake_ops;
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
-/* gso.c */
-int nxcp_gso_init(void);
-void nxcp_gso_exit(void);
-
-/* gro.c */
-struct sk_buff *nxcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int nxcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *nxcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int nxcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void nxcp_gro_start(void);
-void nxcp_gro_stop(void);
+/* offload.c */
+extern struct hop_proto nxcp_proto;
 
 /* icmp.c */
-int nxcp_icmp_v4(struct sk_buff *skb, u32 info);
-int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		 int offset, __be32 info);
+unsigned int nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			      enum hop_icmp_decision decision, u8 *next);
 
 /* Return: true if @protocol may follow the XCP header: TCP, a tunnel, AH or ESP */
 static inline bool nxcp_may_follow(u8 protocol)

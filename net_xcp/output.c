@@ -90,7 +90,7 @@ static unsigned int nxcp_output_end(struct nxcp_net *xn, struct sk_buff *skb,
 
 /*
  * Insert a header with the pending feedback: Minimal if @offer is NULL. A GSO packet is marked for
- * software segmentation, see gso.c. Return: false if the packet has no header.
+ * software segmentation, see offload.c. Return: false if the packet has no header.
  */
 static bool nxcp_insert_header(const struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct hop_flow *flow,

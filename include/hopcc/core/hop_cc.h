@@ -549,10 +549,8 @@ static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum 
 /* Context: any. Return: a hash of the peer's address, which no peer can choose. */
 static inline u32 hop_cc_peer_hash(const struct sock *sk)
 {
-#if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6)
 		return __ipv6_addr_jhash(&sk->sk_v6_daddr, net_hash_mix(sock_net(sk)));
-#endif
 	return (__force u32)sk->sk_daddr;
 }
 

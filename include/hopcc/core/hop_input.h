@@ -140,20 +140,12 @@ unsigned int hop_input_show(struct sk_buff *skb);
 void hop_input_again(struct sk_buff *skb);
 
 /**
- * hop_input_refuse_v4() - answer a packet as if no handler for its protocol existed
+ * hop_input_refuse() - answer a packet as if no handler for its protocol existed
  * @skb: the packet, skb->data behind its IP header; consumed
  *
  * Context: RCU read lock; called by the handler of the protocol.
  */
-void hop_input_refuse_v4(struct sk_buff *skb);
-
-/**
- * hop_input_refuse_v6() - hop_input_refuse_v4() for IPv6
- * @skb: the packet; consumed
- *
- * Context: RCU read lock; called by the handler of the protocol.
- */
-void hop_input_refuse_v6(struct sk_buff *skb);
+void hop_input_refuse(struct sk_buff *skb);
 
 /**
  * hop_input_was_fragmented() - did a packet arrive in fragments?

@@ -16,7 +16,6 @@ static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff
 			      const struct hop_segment *seg, struct hop_flow *flow,
 			      bool asks, bool answers)
 {
-	const struct hop_carrier_kind *kind = hs->kind->carrier;
 	struct hop_option o;
 	int err;
 
@@ -27,9 +26,10 @@ static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff
 		o.cookie = cpu_to_be64(hs->cookie(flow));
 	err = hop_option_put(skb, seg->place.offset_bytes, &o);
 	if (!err)
-		hop_carrier_count_at(&flow->key, kind->out_handshake);
+		hop_carrier_count_at(&flow->key, HOP_COUNT_OUT_HANDSHAKE);
 	else
-		hop_carrier_count_at(&flow->key, err == -ENOSPC ? kind->no_room : kind->no_memory);
+		hop_carrier_count_at(&flow->key, err == -ENOSPC ? HOP_COUNT_NO_ROOM :
+								  HOP_COUNT_NO_MEMORY);
 	return err;
 }
 
@@ -177,7 +177,7 @@ static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
 		flow = hop_flow_add(key, true);
 	}
 	if (!flow) {
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	/* Otherwise it is the SYN of a simultaneous open, or anybody's. */
@@ -194,7 +194,7 @@ static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
 	struct hop_flow *flow = hop_flow_find(key);
 
 	if (!flow || !hop_input_answers_syn(key, ntohl(th->ack_seq))) {
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	hop_negotiate_learn(hs, flow, o);
@@ -209,7 +209,7 @@ static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
 	struct hop_flow *flow = hop_flow_add(key, false);
 
 	if (!flow || READ_ONCE(flow->late.asked) >= HOP_LATE_ASKS) {
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
@@ -235,7 +235,7 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 	if (from_peer && !th->fin && !th->rst && hop_input_state(key) & ~TCPF_TIME_WAIT)
 		hop_negotiate_receive_question(hs, key, o);
 	else
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 }
 
 void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
@@ -258,10 +258,10 @@ void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *s
 		return;
 	hop_flow_key_of_input(&key, hs->kind, skb, th);
 	if (hop_input_is_mangled(skb, th)) {
-		hop_carrier_count_at(&key, hs->kind->carrier->bad_sum);
+		hop_carrier_count_at(&key, HOP_COUNT_IN_BAD_SUM);
 		return;
 	}
-	hop_carrier_count_at(&key, hs->kind->carrier->in_handshake);
+	hop_carrier_count_at(&key, HOP_COUNT_IN_HANDSHAKE);
 	if (!th->syn)
 		hop_negotiate_receive_ack(hs, &key, th, &o);
 	else if (th->ack && o.answers & hs->bit)
@@ -306,7 +306,7 @@ static bool hop_negotiate_avoids(const struct hop_flow_key *key)
 	const bool avoids = hop_carrier_avoids(key);
 
 	if (avoids)
-		hop_carrier_count_at(key, key->kind->carrier->avoided);
+		hop_carrier_count_at(key, HOP_COUNT_AVOIDED);
 	return avoids;
 }
 

@@ -46,16 +46,7 @@ const struct hop_carrier_kind nint_carrier_kind = {
 	.table = nint_table,
 	.names = int_count_names,
 	.counts = INT_COUNTS,
-	.supported = INT_COUNT_SUPPORTED,
-	.unsupported = INT_COUNT_UNSUPPORTED,
-	.avoided = INT_COUNT_AVOIDED,
-	.no_flow = INT_COUNT_IN_NO_FLOW,
 	.icmp_refused = INT_COUNT_ICMP_REFUSED,
-	.in_handshake = INT_COUNT_IN_HANDSHAKE,
-	.out_handshake = INT_COUNT_OUT_HANDSHAKE,
-	.bad_sum = INT_COUNT_IN_BAD_SUM,
-	.no_room = INT_COUNT_NO_ROOM,
-	.no_memory = INT_COUNT_NO_MEMORY,
 	.trace = trace_int_discover,
 };
 

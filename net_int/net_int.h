@@ -103,14 +103,12 @@ enum nint_reverse {
  * INT_COUNT_AVOIDED: connections that do not ask by ACKs, since the peer did not answer others
  */
 #define INT_COUNT_LIST(count)						\
-	count(INT_COUNT_IN_HANDSHAKE, "in_handshake")			\
 	count(INT_COUNT_IN_DATA, "in_data")				\
 	count(INT_COUNT_IN_LATE, "in_late")				\
 	count(INT_COUNT_IN_OFF, "in_off")				\
 	count(INT_COUNT_IN_PROBE, "in_probe")				\
 	count(INT_COUNT_IN_ANSWER, "in_answer")				\
 	count(INT_COUNT_IN_OPTION, "in_option")				\
-	count(INT_COUNT_IN_NO_FLOW, "in_no_flow")			\
 	count(INT_COUNT_IN_BAD_COOKIE, "in_bad_cookie")			\
 	count(INT_COUNT_IN_BAD_TAG, "in_bad_tag")			\
 	count(INT_COUNT_IN_OLD, "in_old")				\
@@ -125,23 +123,18 @@ enum nint_reverse {
 	count(INT_COUNT_BAD_SLOTS, "bad_slots")				\
 	count(INT_COUNT_BAD_HOPS, "bad_hops")				\
 	count(INT_COUNT_BAD_NEXT, "bad_next")				\
-	count(INT_COUNT_OUT_HANDSHAKE, "out_handshake")			\
 	count(INT_COUNT_OUT_DATA, "out_data")				\
 	count(INT_COUNT_OUT_GSO, "out_gso")				\
 	count(INT_COUNT_OUT_PROBE, "out_probe")				\
 	count(INT_COUNT_OUT_ANSWER, "out_answer")			\
 	count(INT_COUNT_OUT_OPTION, "out_option")			\
 	count(INT_COUNT_OUT_HIDDEN, "out_hidden")			\
-	count(INT_COUNT_NO_ROOM, "out_no_room")				\
 	count(INT_COUNT_NO_ROUTE, "out_no_route")			\
 	count(INT_COUNT_ACK_NOW, "ack_now")				\
 	count(INT_COUNT_ICMP, "icmp")					\
 	count(INT_COUNT_ICMP_REFUSED, "icmp_refused")			\
 	count(INT_COUNT_ICMP_SHORT, "icmp_short")			\
-	count(INT_COUNT_SUPPORTED, "peer_supported")			\
-	count(INT_COUNT_UNSUPPORTED, "peer_unsupported")		\
 	count(INT_COUNT_GIVEN_UP, "peer_given_up")			\
-	count(INT_COUNT_AVOIDED, "peer_avoided")			\
 	count(INT_COUNT_GUARDED, "path_guarded")
 
 enum nint_count {

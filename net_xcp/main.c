@@ -40,16 +40,7 @@ const struct hop_carrier_kind nxcp_carrier_kind = {
 	.table = nxcp_table,
 	.names = xcp_count_names,
 	.counts = XCP_COUNTS,
-	.supported = XCP_COUNT_SUPPORTED,
-	.unsupported = XCP_COUNT_UNSUPPORTED,
-	.avoided = XCP_COUNT_AVOIDED,
-	.no_flow = XCP_COUNT_IN_NO_FLOW,
 	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
-	.in_handshake = XCP_COUNT_IN_HANDSHAKE,
-	.out_handshake = XCP_COUNT_OUT_HANDSHAKE,
-	.bad_sum = XCP_COUNT_IN_BAD_SUM,
-	.no_room = XCP_COUNT_NO_ROOM,
-	.no_memory = XCP_COUNT_NO_MEMORY,
 	.trace = trace_xcp_discover,
 };
 

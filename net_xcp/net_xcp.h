@@ -70,13 +70,12 @@
  * XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
  */
 #define XCP_COUNT_LIST(count)						\
+	HOP_CARRIER_COUNT_LIST(XCP_COUNT, count)				\
 	count(XCP_COUNT_IN, "in")					\
 	count(XCP_COUNT_IN_LATE, "in_late")				\
 	count(XCP_COUNT_IN_FLAGS, "in_flags_unknown")			\
-	count(XCP_COUNT_IN_BAD_SUM, "in_bad_sum")			\
 	count(XCP_COUNT_IN_BAD_SEQ, "in_bad_seq")			\
 	count(XCP_COUNT_IN_EXCESS, "in_excess")				\
-	count(XCP_COUNT_IN_NO_FLOW, "in_no_flow")			\
 	count(XCP_COUNT_IN_OFF, "in_off")				\
 	count(XCP_COUNT_IN_HIDDEN, "in_hidden")				\
 	count(XCP_COUNT_BAD, NULL)					\
@@ -87,20 +86,13 @@
 	count(XCP_COUNT_BAD_NEXT, "bad_next")				\
 	count(XCP_COUNT_OUT_DATA, "out_data")				\
 	count(XCP_COUNT_OUT_ACK, "out_ack")				\
-	count(XCP_COUNT_IN_HANDSHAKE, "in_handshake")			\
-	count(XCP_COUNT_OUT_HANDSHAKE, "out_handshake")			\
 	count(XCP_COUNT_OUT_TRY, "out_try")				\
-	count(XCP_COUNT_NO_ROOM, "out_no_room")				\
 	count(XCP_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(XCP_COUNT_OUT_GSO, "out_gso")				\
-	count(XCP_COUNT_NO_MEMORY, "no_memory")				\
 	count(XCP_COUNT_ACK_NOW, "ack_now")				\
 	count(XCP_COUNT_ICMP, "icmp")					\
 	count(XCP_COUNT_ICMP_REFUSED, "icmp_refused")			\
 	count(XCP_COUNT_ICMP_SHORT, "icmp_short")			\
-	count(XCP_COUNT_SUPPORTED, "peer_supported")			\
-	count(XCP_COUNT_UNSUPPORTED, "peer_unsupported")		\
-	count(XCP_COUNT_AVOIDED, "peer_avoided")			\
 	count(XCP_COUNT_TUNNEL_OUT, "tunnel_out")			\
 	count(XCP_COUNT_TUNNEL_NO_ROOM, "tunnel_no_room")		\
 	count(XCP_COUNT_TUNNEL_GSO, "tunnel_gso")			\

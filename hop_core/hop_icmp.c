@@ -44,31 +44,28 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);
 
-static int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
-{
-	const struct net_protocol *protocol = rcu_dereference(inet_protos[next]);
-	struct hop_quoted_ip quoted;
-	int err;
-
-	if (!protocol || !protocol->err_handler || !hop_quoted_skip_v4(skb, next, bytes, &quoted))
-		return 0;
-	err = protocol->err_handler(skb, info);
-	hop_quoted_restore_v4(skb, &quoted);
-	return err;
-}
-
 int hop_icmp_v4(struct sk_buff *skb, u32 info, hop_icmp_read *read)
 {
 	const struct iphdr *iph = (const struct iphdr *)skb->data;
 	const struct icmphdr *icmp = icmp_hdr(skb);
+	const struct net_protocol *protocol;
+	struct hop_quoted_ip quoted;
 	unsigned int bytes;
 	u8 next;
+	int err;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (iph->version != 4 || iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
 		return 0;
 	bytes = read(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code), &next);
-	return bytes ? hop_icmp_report_v4(skb, info, next, bytes) : 0;
+	if (!bytes)
+		return 0;
+	protocol = rcu_dereference(inet_protos[next]);
+	if (!protocol || !protocol->err_handler || !hop_quoted_skip_v4(skb, next, bytes, &quoted))
+		return 0;
+	err = protocol->err_handler(skb, info);
+	hop_quoted_restore_v4(skb, &quoted);
+	return err;
 }
 EXPORT_SYMBOL_GPL(hop_icmp_v4);
 

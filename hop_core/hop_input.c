@@ -122,12 +122,6 @@ u32 hop_input_state(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_state);
 
-bool hop_input_opens_flow(const struct hop_flow_key *key)
-{
-	lockdep_assert_in_rcu_read_lock();
-	return !(hop_input_state(key) & ~TCPF_TIME_WAIT) && hop_flow_has_listener(key);
-}
-
 /* Context: the socket's lock is held and no process owns it. */
 static void hop_input_set_ack_now(struct sock *sk, void *more)
 {

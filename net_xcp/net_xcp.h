@@ -6,7 +6,6 @@
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
-#include <linux/tcp.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_proto.h>
@@ -178,14 +177,6 @@ static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 	nxcp_count_add(xn, count, 1);
 }
 
-/* sysctl.c */
-extern const struct ctl_table nxcp_table[];
-void nxcp_knobs_default(struct nxcp_net *xn);
-
-/* hook.c */
-int nxcp_hook(void *state);
-void nxcp_unhook(struct net *net);
-
 /* flow.c */
 void nxcp_flow_make_room(struct sock *sk, void *flow);
 
@@ -194,7 +185,7 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
 bool nxcp_receive_late(struct sk_buff *skb);
 
-/* note.c */
+/* insert.c */
 /**
  * struct nxcp_note - a congestion header stored at skb->head
  * @mark: identifies the skb that the note belongs to
@@ -207,24 +198,18 @@ struct nxcp_note {
 	bool tunnel;
 };
 
-struct xfrm_state;
-const struct xfrm_state *nxcp_ipsec_state(const struct sk_buff *skb);
 bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
 bool nxcp_ipsec_is_inside(const struct sk_buff *skb);
 struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes);
 bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken);
 void nxcp_note_forget(const struct sk_buff *skb);
 unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb);
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
-
-/* insert.c */
 bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
 		    const struct nf_hook_state *state);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 
 /* sent.c */
 int nxcp_sent_start(struct nxcp_net *xn);
-void nxcp_sent_stop(struct nxcp_net *xn);
 void nxcp_sent_add(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
 bool nxcp_sent_has(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
 
@@ -233,8 +218,6 @@ bool nxcp_tunnel_is(u8 protocol);
 void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb,
 		       const struct hop_shim_place *place, const struct nf_hook_state *state);
 void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
-void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		       const struct xcp_hdr *outer);
 void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			   const struct xcp_hdr *outer);
 bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,

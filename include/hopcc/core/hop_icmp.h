@@ -8,7 +8,6 @@
 #define HOPCC_CORE_HOP_ICMP_H
 
 #include <linux/ipv6.h>
-#include <hopcc/lib/hop_discover.h>
 #include <hopcc/lib/hop_quoted.h>
 #include <hopcc/core/hop_flow.h>
 

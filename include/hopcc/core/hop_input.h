@@ -72,15 +72,6 @@ bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq
 u32 hop_input_state(const struct hop_flow_key *key);
 
 /**
- * hop_input_opens_flow() - may a SYN open a flow?
- * @key: key of the flow; a flow with this key may exist already
- *
- * Context: RCU read lock, BH off.
- * Return: true if a listener would accept it and no live connection has these ports.
- */
-bool hop_input_opens_flow(const struct hop_flow_key *key);
-
-/**
  * hop_input_act() - call a function for a connection's socket, in the context of TCP's input
  * @key: key of the flow
  * @act: function; called with the socket locked and not owned by a process

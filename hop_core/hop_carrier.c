@@ -74,14 +74,13 @@ static void hop_carrier_note_stage(const struct hop_flow *flow, enum hop_stage f
 				   enum hop_event event, enum hop_stage to)
 {
 	struct hop_carrier_net *cn = hop_carrier_of(&flow->key);
-	const struct hop_carrier_kind *kind = cn->kind;
 
-	kind->trace(&flow->key, event, from, to);
+	cn->kind->trace(&flow->key, event, from, to);
 	if (to == HOP_STAGE_SUPPORTED)
-		hop_carrier_count(cn, kind->supported);
+		hop_carrier_count(cn, HOP_COUNT_SUPPORTED);
 	if (to != HOP_STAGE_UNSUPPORTED || event == HOP_EVENT_HIDDEN)
 		return;
-	hop_carrier_count(cn, kind->unsupported);
+	hop_carrier_count(cn, HOP_COUNT_UNSUPPORTED);
 	hop_recent_add(&cn->unsupported, &flow->key.peer, READ_ONCE(cn->unsupported_s));
 	hop_carrier_forget_passed(flow);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The frame of a congestion control: registration, network namespaces and knobs */
-#include <linux/module.h>
 #include <hopcc/core/hop_cc.h>
 
 /* Context: process. Return: 0, or the error of the registration. */
@@ -25,15 +24,9 @@ void hop_cc_leave_net(struct net *net, const struct hop_cc *cc)
 {
 	if (cc->hooks)
 		nf_unregister_net_hooks(net, cc->hooks, HOP_CC_HOOKS);
-}
-EXPORT_SYMBOL_GPL(hop_cc_leave_net);
-
-/* Context: process. */
-void hop_cc_stop_net(struct net *net, const struct hop_cc *cc)
-{
 	hop_sysctl_stop(net_generic(net, *cc->net_id));
 }
-EXPORT_SYMBOL_GPL(hop_cc_stop_net);
+EXPORT_SYMBOL_GPL(hop_cc_leave_net);
 
 const struct sock *hop_cc_sender(const struct sk_buff *skb, const struct hop_cc *cc)
 {

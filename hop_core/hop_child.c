@@ -35,14 +35,6 @@ void hop_child_prepare(struct Qdisc *sch)
 }
 EXPORT_SYMBOL_GPL(hop_child_prepare);
 
-static u32 hop_child_default_limit_bytes(const struct Qdisc *sch)
-{
-	const struct net_device *dev = qdisc_dev(sch);
-	u64 limit_bytes = (u64)dev->tx_queue_len * psched_mtu(dev);
-
-	return clamp_t(u64, limit_bytes, HOP_CHILD_LIMIT_MIN_BYTES, U32_MAX);
-}
-
 /**
  * hop_child_create() - make a default child, a byte fifo
  * @sch: the wrapper
@@ -58,11 +50,13 @@ static u32 hop_child_default_limit_bytes(const struct Qdisc *sch)
 struct Qdisc *hop_child_create(struct Qdisc *sch, int index, u32 limit_bytes,
 			       struct netlink_ext_ack *extack)
 {
+	const struct net_device *dev = qdisc_dev(sch);
 	struct Qdisc *fifo;
 
 	ASSERT_RTNL();
 	if (!limit_bytes)
-		limit_bytes = hop_child_default_limit_bytes(sch);
+		limit_bytes = clamp_t(u64, (u64)dev->tx_queue_len * psched_mtu(dev),
+				      HOP_CHILD_LIMIT_MIN_BYTES, U32_MAX);
 	fifo = fifo_create_dflt(sch, &bfifo_qdisc_ops, limit_bytes, extack);
 	if (IS_ERR(fifo))
 		return fifo;

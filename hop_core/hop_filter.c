@@ -194,13 +194,9 @@ static bool hop_filter_has_route_program(const struct dst_entry *dst)
 /* Does IPsec in software come next? Filters behind it see only AH or ESP. */
 static bool hop_filter_is_to_be_encrypted(const struct dst_entry *dst)
 {
-#ifdef CONFIG_XFRM
 	const struct xfrm_state *x = dst_xfrm(dst);
 
 	return x && !x->xso.dev;
-#else
-	return false;
-#endif
 }
 
 bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_state *state)

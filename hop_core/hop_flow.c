@@ -314,15 +314,6 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 	return true;
 }
 
-static void hop_flow_count_refusal(struct hop_flow_net *fn, int err)
-{
-	spin_lock_bh(&fn->lock);
-	fn->counts.refused++;
-	fn->counts.refused_max += err == -ENFILE;
-	fn->counts.refused_memory += err == -ENOMEM;
-	spin_unlock_bh(&fn->lock);
-}
-
 /* A process that connects is charged for the memory; in softirq no group can be charged. */
 static struct hop_flow *hop_flow_create(const struct hop_flow_key *key, bool half_open)
 {
@@ -389,7 +380,11 @@ struct hop_flow *hop_flow_add(const struct hop_flow_key *key, bool half_open)
 		hop_flow_put(flow);
 	if (!IS_ERR(entered))
 		return entered;
-	hop_flow_count_refusal(fn, PTR_ERR(entered));
+	spin_lock_bh(&fn->lock);
+	fn->counts.refused++;
+	fn->counts.refused_max += PTR_ERR(entered) == -ENFILE;
+	fn->counts.refused_memory += PTR_ERR(entered) == -ENOMEM;
+	spin_unlock_bh(&fn->lock);
 	return NULL;
 }
 EXPORT_SYMBOL_GPL(hop_flow_add);
@@ -534,16 +529,6 @@ static bool hop_flow_socket_is_gone(const struct hop_flow *flow)
 	return gone;
 }
 
-static bool hop_flow_is_stale(struct hop_flow *flow)
-{
-	if (time_before(jiffies, READ_ONCE(flow->used_jiffies) + HOP_FLOW_YOUNG))
-		return false;
-	if (hop_flow_socket_is_gone(flow))
-		return true;
-	WRITE_ONCE(flow->used_jiffies, jiffies);
-	return false;
-}
-
 /*
  * A carrier reserves only while the stage is HOP_STAGE_SUPPORTED, which it reads under the lock of
  * the socket, so it does not reserve again afterwards.
@@ -578,7 +563,12 @@ static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 
 static bool hop_flow_remove_stale(struct hop_flow *flow, void *unused)
 {
-	return !hop_flow_is_stale(flow) || hop_flow_try_remove(flow, NULL);
+	if (time_before(jiffies, READ_ONCE(flow->used_jiffies) + HOP_FLOW_YOUNG))
+		return true;
+	if (hop_flow_socket_is_gone(flow))
+		return hop_flow_try_remove(flow, NULL);
+	WRITE_ONCE(flow->used_jiffies, jiffies);
+	return true;
 }
 
 static bool hop_flow_remove_any(struct hop_flow *flow, void *unused)
@@ -698,14 +688,6 @@ static struct pernet_operations hop_flow_net_ops = {
 	.size = sizeof(struct hop_flow_net),
 };
 
-static unsigned int hop_flow_default_max(void)
-{
-	const u64 bytes = (u64)totalram_pages() << PAGE_SHIFT;
-
-	return clamp_t(u64, div_u64(bytes, HOP_FLOW_MEMORY_SHARE * HOP_FLOW_BYTES),
-		       HOP_FLOW_LIMIT_DEFAULT, HOP_FLOW_LIMIT_MAX);
-}
-
 /**
  * hop_flow_table_start() - make the flow table when hop_core is loaded
  *
@@ -714,6 +696,8 @@ static unsigned int hop_flow_default_max(void)
  */
 int hop_flow_table_start(void)
 {
+	const u64 entries = div_u64((u64)totalram_pages() << PAGE_SHIFT,
+				    HOP_FLOW_MEMORY_SHARE * HOP_FLOW_BYTES);
 	int err;
 
 	static_assert(offsetof(struct hop_flow_key, dif) ==
@@ -721,7 +705,7 @@ int hop_flow_table_start(void)
 		      2 * sizeof(__be16));
 
 	if (!hop_flow_max)
-		hop_flow_max = hop_flow_default_max();
+		hop_flow_max = clamp_t(u64, entries, HOP_FLOW_LIMIT_DEFAULT, HOP_FLOW_LIMIT_MAX);
 	err = rhashtable_init(&hop_flows, &hop_flow_params);
 	if (err)
 		return err;

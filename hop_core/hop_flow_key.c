@@ -30,11 +30,9 @@ void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *
 	if (sk->sk_family == AF_INET) {
 		ipv6_addr_set_v4mapped(sk->sk_rcv_saddr, &key->local);
 		ipv6_addr_set_v4mapped(sk->sk_daddr, &key->peer);
-#if IS_ENABLED(CONFIG_IPV6)
 	} else {
 		key->local = sk->sk_v6_rcv_saddr;
 		key->peer = sk->sk_v6_daddr;
-#endif
 	}
 	key->local_port = htons(sk->sk_num);
 	key->peer_port = sk->sk_dport;
@@ -116,13 +114,9 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key)
 		return compat_inet_established(key->net, key->peer.s6_addr32[3], key->peer_port,
 					       key->local.s6_addr32[3], ntohs(key->local_port),
 					       READ_ONCE(key->dif), READ_ONCE(key->sdif));
-#if IS_ENABLED(CONFIG_IPV6)
 	return compat_inet6_established(key->net, &key->peer, key->peer_port, &key->local,
 					ntohs(key->local_port), READ_ONCE(key->dif),
 					READ_ONCE(key->sdif));
-#else
-	return NULL;
-#endif
 }
 EXPORT_SYMBOL_GPL(hop_flow_socket);
 
@@ -163,10 +157,6 @@ bool hop_flow_has_listener(const struct hop_flow_key *key)
 		return compat_inet_listener(key->net, NULL, 0, key->peer.s6_addr32[3],
 					    key->peer_port, key->local.s6_addr32[3],
 					    ntohs(key->local_port), key->dif, key->sdif);
-#if IS_ENABLED(CONFIG_IPV6)
 	return compat_inet6_listener(key->net, NULL, 0, &key->peer, key->peer_port,
 				     &key->local, ntohs(key->local_port), key->dif, key->sdif);
-#else
-	return false;
-#endif
 }

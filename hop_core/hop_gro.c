@@ -2,7 +2,6 @@
 /* Packets that GRO holds when a module is unloaded; see hopcc/core/hop_gro.h. */
 
 #include <linux/module.h>
-#include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <hopcc/core/hop_gro.h>
 #include <net/net_namespace.h>

@@ -8,7 +8,6 @@
 #include <linux/sysctl.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_hook.h>
-#include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_option.h>
 #include <hopcc/core/hop_output.h>
 #include <hopcc/lib/hop_peek.h>
@@ -172,13 +171,6 @@ static __always_inline bool hop_hook_concerns_output(const struct hop_hooks *hoo
 	return sk || !hop_hook_is_forwarded(skb, pf);
 }
 
-static void hop_hook_read_segment(struct sk_buff *skb, struct hop_segment *seg,
-				  const struct net *net)
-{
-	hop_hook_find_place(skb, &seg->place);
-	seg->tcp = !hop_output_is_foreign(skb, net) && hop_output_read(skb, seg);
-}
-
 static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
 						  struct sk_buff *skb,
 						  const struct nf_hook_state *state)
@@ -205,8 +197,11 @@ static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
 		if (!carrier || !carrier->output)
 			continue;
 		/* Parse for the first carrier, and again if a carrier inserted a header. */
-		if (skb->len != len_bytes)
-			hop_hook_read_segment(skb, &seg, state->net);
+		if (skb->len != len_bytes) {
+			hop_hook_find_place(skb, &seg.place);
+			seg.tcp = !hop_output_is_foreign(skb, state->net) &&
+				  hop_output_read(skb, &seg);
+		}
 		len_bytes = skb->len;
 		decision = carrier->output(skb, &seg, state);
 		if (decision != NF_ACCEPT)
@@ -221,6 +216,7 @@ unsigned int hop_hook_output(void *priv, struct sk_buff *skb, const struct nf_ho
 		return NF_ACCEPT;
 	return hop_hook_show_output(priv, skb, state);
 }
+EXPORT_SYMBOL_GPL(hop_hook_output);
 
 /*
  * As NF_HOOK() does, but from the hook behind @own on. It is no longer found while it is being
@@ -243,13 +239,6 @@ void hop_hook_pass_behind(nf_hookfn *own, struct sk_buff *skb, const struct nf_h
 		state->okfn(state->net, state->sk, skb);
 }
 EXPORT_SYMBOL_GPL(hop_hook_pass_behind);
-
-void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state)
-{
-	lockdep_assert_in_rcu_read_lock();
-	hop_hook_pass_behind(hop_hook_output, skb, state);
-}
-EXPORT_SYMBOL_GPL(hop_hook_pass_on);
 
 static const struct nf_hook_ops hop_hook_ops[HOP_HOOK_PLACES] = {
 	HOP_HOOK(hop_hook_input, NFPROTO_IPV4, NF_INET_PRE_ROUTING, HOP_HOOK_INPUT),
@@ -289,12 +278,7 @@ static void hop_hook_sum_requests(struct hop_hooks *hooks)
 
 static bool hop_hook_has_carrier(const struct hop_hooks *hooks)
 {
-	unsigned int i;
-
-	for (i = 0; i < HOP_HOOK_CARRIERS; i++)
-		if (hooks->carriers[i])
-			return true;
-	return false;
+	return memchr_inv(hooks->carriers, 0, sizeof(hooks->carriers));
 }
 
 int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
@@ -366,29 +350,8 @@ static int __net_init hop_hook_net_init(struct net *net)
 }
 
 /* All carriers have left the namespace before it exits. */
-static struct pernet_operations hop_hook_net_ops = {
+struct pernet_operations hop_hook_net_ops = {
 	.init = hop_hook_net_init,
 	.id = &hop_hook_net_id,
 	.size = sizeof(struct hop_hooks),
 };
-
-/**
- * hop_hook_init() - initialise the hooks when hop_core is loaded
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int hop_hook_init(void)
-{
-	return register_pernet_subsys(&hop_hook_net_ops);
-}
-
-/**
- * hop_hook_exit() - clean up when hop_core is unloaded; the carriers are unloaded already
- *
- * Context: process.
- */
-void hop_hook_exit(void)
-{
-	unregister_pernet_subsys(&hop_hook_net_ops);
-}

@@ -5,6 +5,7 @@
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_peek.h>
+#include <net/icmp.h>
 #include <net/protocol.h>
 #include <net/tcp.h>
 
@@ -43,17 +44,44 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 }
 EXPORT_SYMBOL_GPL(hop_icmp_ends);
 
-int hop_icmp_report_v4(struct sk_buff *skb, u32 info, u8 next, unsigned int bytes)
+int hop_icmp_v4(struct sk_buff *skb, u32 info, hop_icmp_read *read)
 {
-	const struct net_protocol *protocol = rcu_dereference(inet_protos[next]);
+	const struct iphdr *iph = (const struct iphdr *)skb->data;
+	const struct icmphdr *icmp = icmp_hdr(skb);
+	const struct net_protocol *protocol;
 	struct hop_quoted_ip quoted;
+	unsigned int bytes;
+	u8 next;
 	int err;
 
 	lockdep_assert_in_rcu_read_lock();
+	if (iph->version != 4 || iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
+		return 0;
+	bytes = read(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code), &next);
+	if (!bytes)
+		return 0;
+	protocol = rcu_dereference(inet_protos[next]);
 	if (!protocol || !protocol->err_handler || !hop_quoted_skip_v4(skb, next, bytes, &quoted))
 		return 0;
 	err = protocol->err_handler(skb, info);
 	hop_quoted_restore_v4(skb, &quoted);
 	return err;
 }
-EXPORT_SYMBOL_GPL(hop_icmp_report_v4);
+EXPORT_SYMBOL_GPL(hop_icmp_v4);
+
+int hop_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code, int offset,
+		__be32 info, hop_icmp_read *read)
+{
+	u8 next;
+	const unsigned int bytes = read(skb, offset, hop_icmp_check_v6(type, code), &next);
+	const struct inet6_protocol *protocol;
+
+	lockdep_assert_in_rcu_read_lock();
+	if (!bytes)
+		return 0;
+	protocol = rcu_dereference(inet6_protos[next]);
+	if (!protocol || !protocol->err_handler)
+		return 0;
+	return protocol->err_handler(skb, opt, type, code, offset + bytes, info);
+}
+EXPORT_SYMBOL_GPL(hop_icmp_v6);

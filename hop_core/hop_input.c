@@ -25,11 +25,7 @@ bool hop_input_is_local(const struct sk_buff *skb, const struct nf_hook_state *s
 	if (state->pf == NFPROTO_IPV4)
 		return inet_addr_type_dev_table(state->net, state->in, ip_hdr(skb)->daddr) ==
 			RTN_LOCAL;
-#if IS_ENABLED(CONFIG_IPV6)
 	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->daddr, state->in, 0);
-#else
-	return false;
-#endif
 }
 EXPORT_SYMBOL_GPL(hop_input_is_local);
 
@@ -126,12 +122,6 @@ u32 hop_input_state(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_state);
 
-bool hop_input_opens_flow(const struct hop_flow_key *key)
-{
-	lockdep_assert_in_rcu_read_lock();
-	return !(hop_input_state(key) & ~TCPF_TIME_WAIT) && hop_flow_has_listener(key);
-}
-
 /* Context: the socket's lock is held and no process owns it. */
 static void hop_input_set_ack_now(struct sock *sk, void *more)
 {
@@ -218,30 +208,24 @@ void hop_input_again(struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(hop_input_again);
 
-void hop_input_refuse_v4(struct sk_buff *skb)
+void hop_input_refuse(struct sk_buff *skb)
 {
+	const bool ipv4 = skb->protocol == htons(ETH_P_IP);
+	const bool passes = xfrm_policy_check(NULL, XFRM_POLICY_IN, skb,
+					      ipv4 ? AF_INET : AF_INET6);
+
 	lockdep_assert_in_rcu_read_lock();
-	if (xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, AF_INET)) {
+	if (passes && ipv4) {
 		__IP_INC_STATS(dev_net(skb->dev), IPSTATS_MIB_INUNKNOWNPROTOS);
 		icmp_send(skb, ICMP_DEST_UNREACH, ICMP_PROT_UNREACH, 0);
-	}
-	kfree_skb_reason(skb, SKB_DROP_REASON_IP_NOPROTO);
-}
-EXPORT_SYMBOL_GPL(hop_input_refuse_v4);
-
-void hop_input_refuse_v6(struct sk_buff *skb)
-{
-	lockdep_assert_in_rcu_read_lock();
-#if IS_ENABLED(CONFIG_IPV6)
-	if (xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, AF_INET6)) {
+	} else if (passes) {
 		__IP6_INC_STATS(dev_net(skb->dev), __in6_dev_get_safely(skb->dev),
 				IPSTATS_MIB_INUNKNOWNPROTOS);
 		icmpv6_send(skb, ICMPV6_PARAMPROB, ICMPV6_UNK_NEXTHDR, IP6CB(skb)->nhoff);
 	}
-#endif
 	kfree_skb_reason(skb, SKB_DROP_REASON_IP_NOPROTO);
 }
-EXPORT_SYMBOL_GPL(hop_input_refuse_v6);
+EXPORT_SYMBOL_GPL(hop_input_refuse);
 
 bool hop_input_was_fragmented(const struct sk_buff *skb)
 {

@@ -6,7 +6,6 @@
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
 #include <hopcc/core/hop_option.h>
-#include <hopcc/core/hop_shim.h>
 #include <net/tcp.h>
 
 /* States in which a socket may ask; SYN_RECV: it is about to be established. */
@@ -16,7 +15,6 @@ static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff
 			      const struct hop_segment *seg, struct hop_flow *flow,
 			      bool asks, bool answers)
 {
-	const struct hop_carrier_kind *kind = hs->kind->carrier;
 	struct hop_option o;
 	int err;
 
@@ -27,9 +25,10 @@ static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff
 		o.cookie = cpu_to_be64(hs->cookie(flow));
 	err = hop_option_put(skb, seg->place.offset_bytes, &o);
 	if (!err)
-		hop_carrier_count_at(&flow->key, kind->out_handshake);
+		hop_carrier_count_at(&flow->key, HOP_COUNT_OUT_HANDSHAKE);
 	else
-		hop_carrier_count_at(&flow->key, err == -ENOSPC ? kind->no_room : kind->no_memory);
+		hop_carrier_count_at(&flow->key, err == -ENOSPC ? HOP_COUNT_NO_ROOM :
+								  HOP_COUNT_NO_MEMORY);
 	return err;
 }
 
@@ -55,15 +54,6 @@ static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
 }
 
 /*
- * The peer has acknowledged the first SYN-ACK, which is sent again while the listener waits for
- * data (TCP_DEFER_ACCEPT), or has no room for the connection.
- */
-static bool hop_negotiate_is_acked(const struct sock *sk)
-{
-	return sk && sk->sk_state == TCP_NEW_SYN_RECV && inet_rsk(inet_reqsk(sk))->acked;
-}
-
-/*
  * A SYN-ACK without a socket has a SYN cookie. If the stage is neither of the two, the flow is an
  * earlier connection's, since this one's SYN did not ask.
  */
@@ -71,22 +61,27 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 					     const struct sk_buff *skb,
 					     const struct hop_segment *seg)
 {
+	const struct sock *sk = skb->sk;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
 
-	if (hop_negotiate_is_acked(skb->sk))
+	/*
+	 * The peer has acknowledged the first SYN-ACK, which is sent again while the listener waits
+	 * for data (TCP_DEFER_ACCEPT), or has no room for the connection.
+	 */
+	if (sk && sk->sk_state == TCP_NEW_SYN_RECV && inet_rsk(inet_reqsk(sk))->acked)
 		return NULL;
-	if (skb->sk)
-		hop_flow_key_of_sock(&key, hs->kind, skb->sk);
+	if (sk)
+		hop_flow_key_of_sock(&key, hs->kind, sk);
 	else
 		hop_flow_key_of_output(&key, hs->kind, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
-	if (!flow || (!skb->sk && hop_flow_has_full_socket(&key)))
+	if (!flow || (!sk && hop_flow_has_full_socket(&key)))
 		return NULL;
 	switch (hop_flow_stage(flow)) {
 	case HOP_STAGE_OFFERED:
-		if (!skb->sk)
+		if (!sk)
 			break;
 		hop_flow_event(flow, HOP_EVENT_ANSWER);
 		return flow;
@@ -103,30 +98,21 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	return NULL;
 }
 
-/* Only SYNs and SYN-ACKs of this host; TCP's own sockets send neither. */
-static struct hop_flow *hop_negotiate_find(const struct hop_handshake_ops *hs,
-					   const struct sk_buff *skb,
-					   const struct hop_segment *seg)
-{
-	const struct sock *sk = skb->sk;
-
-	if (!seg->ack)
-		return hop_output_is_tcp(sk) ? hop_negotiate_syn(hs, skb, seg) : NULL;
-	if (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV)
-		return hop_negotiate_synack(hs, skb, seg);
-	return NULL;
-}
-
 struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 					 const struct hop_segment *seg)
 {
-	struct hop_flow *flow;
+	const struct sock *sk = skb->sk;
+	struct hop_flow *flow = NULL;
 
 	lockdep_assert_in_rcu_read_lock();
 	/* A helper of conntrack changes sequence numbers, which probes and answers contain. */
 	if (hop_shim_is_rewritten(skb))
 		return NULL;
-	flow = hop_negotiate_find(hs, skb, seg);
+	/* Only SYNs and SYN-ACKs of this host; TCP's own sockets send neither. */
+	if (!seg->ack && hop_output_is_tcp(sk))
+		flow = hop_negotiate_syn(hs, skb, seg);
+	else if (seg->ack && (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV))
+		flow = hop_negotiate_synack(hs, skb, seg);
 	/* A SYN-ACK may have no room (MPTCP, Fast Open): the next pure ACK answers. */
 	if (flow && hop_negotiate_send(hs, skb, seg, flow, !seg->ack, seg->ack) && seg->ack)
 		set_bit(HOP_FLOW_ANSWERS, &flow->flags);
@@ -169,7 +155,8 @@ static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
 				      const struct hop_flow_key *key, const struct hop_option *o)
 {
 	struct hop_flow *flow = hop_flow_find(key);
-	const bool opens = hop_input_opens_flow(key);
+	/* A listener would accept it, and no live connection has these ports. */
+	const bool opens = !(hop_input_state(key) & ~TCPF_TIME_WAIT) && hop_flow_has_listener(key);
 
 	if (opens) {
 		if (flow)
@@ -177,7 +164,7 @@ static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
 		flow = hop_flow_add(key, true);
 	}
 	if (!flow) {
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	/* Otherwise it is the SYN of a simultaneous open, or anybody's. */
@@ -194,7 +181,7 @@ static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
 	struct hop_flow *flow = hop_flow_find(key);
 
 	if (!flow || !hop_input_answers_syn(key, ntohl(th->ack_seq))) {
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	hop_negotiate_learn(hs, flow, o);
@@ -209,7 +196,7 @@ static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
 	struct hop_flow *flow = hop_flow_add(key, false);
 
 	if (!flow || READ_ONCE(flow->late.asked) >= HOP_LATE_ASKS) {
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
 	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
@@ -235,7 +222,7 @@ static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
 	if (from_peer && !th->fin && !th->rst && hop_input_state(key) & ~TCPF_TIME_WAIT)
 		hop_negotiate_receive_question(hs, key, o);
 	else
-		hop_carrier_count_at(key, hs->kind->carrier->no_flow);
+		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 }
 
 void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
@@ -258,10 +245,10 @@ void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *s
 		return;
 	hop_flow_key_of_input(&key, hs->kind, skb, th);
 	if (hop_input_is_mangled(skb, th)) {
-		hop_carrier_count_at(&key, hs->kind->carrier->bad_sum);
+		hop_carrier_count_at(&key, HOP_COUNT_IN_BAD_SUM);
 		return;
 	}
-	hop_carrier_count_at(&key, hs->kind->carrier->in_handshake);
+	hop_carrier_count_at(&key, HOP_COUNT_IN_HANDSHAKE);
 	if (!th->syn)
 		hop_negotiate_receive_ack(hs, &key, th, &o);
 	else if (th->ack && o.answers & hs->bit)
@@ -278,15 +265,6 @@ enum hop_stage hop_negotiate_settle(struct hop_flow *flow)
 	return hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_settle);
-
-/* The option asks the peer first, and then a header tries the path. */
-static enum hop_peer hop_negotiate_ask_next(struct hop_flow *flow, bool tries)
-{
-	if (!tries)
-		hop_flow_event(flow, HOP_EVENT_ASK);
-	set_bit(tries ? HOP_FLOW_TRIES : HOP_FLOW_ASKS, &flow->flags);
-	return HOP_PEER_UNKNOWN;
-}
 
 /*
  * An answer may arrive at the same time. A question that never left, as where IPsec or TCP-MD5
@@ -306,7 +284,7 @@ static bool hop_negotiate_avoids(const struct hop_flow_key *key)
 	const bool avoids = hop_carrier_avoids(key);
 
 	if (avoids)
-		hop_carrier_count_at(key, key->kind->carrier->avoided);
+		hop_carrier_count_at(key, HOP_COUNT_AVOIDED);
 	return avoids;
 }
 
@@ -329,7 +307,10 @@ static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
 	switch (hop_late_turn(&flow->late, tp->snd_una, tp->snd_nxt)) {
 	case HOP_LATE_ASK:
 		*asks = true;
-		return hop_negotiate_ask_next(flow, tries);
+		if (!tries)
+			hop_flow_event(flow, HOP_EVENT_ASK);
+		set_bit(tries ? HOP_FLOW_TRIES : HOP_FLOW_ASKS, &flow->flags);
+		return HOP_PEER_UNKNOWN;
 	case HOP_LATE_GIVE_UP:
 		return hop_negotiate_give_up(flow, tries);
 	default:

@@ -14,21 +14,18 @@ unsigned short hop_option_exid = HOP_OPTION_EXID;
 module_param_named(option_exid, hop_option_exid, ushort, 0444);
 MODULE_PARM_DESC(option_exid, "ExID of the TCP option by which carriers negotiate (0x484f)");
 
-/* Size of the longest segment into which a packet is split. */
-static unsigned int hop_option_wire_bytes(const struct sk_buff *skb, unsigned int headers_bytes)
-{
-	return skb_is_gso(skb) ? headers_bytes + skb_shinfo(skb)->gso_size : skb->len;
-}
-
 static bool hop_option_has_room(const struct sk_buff *skb, unsigned int tcp_at,
 				unsigned int bytes)
 {
 	const u8 *th = skb->data + tcp_at;
 	const unsigned int tcp_bytes = __tcp_hdrlen((const struct tcphdr *)th);
 	const struct dst_entry *dst = skb_dst(skb);
+	/* The longest segment into which the packet is split. */
+	const unsigned int wire_bytes = !skb_is_gso(skb) ? skb->len :
+					tcp_at + tcp_bytes + skb_shinfo(skb)->gso_size;
 
 	return tcp_bytes + bytes <= HOP_OPTION_TCP_MAX_BYTES && hop_shim_ip_length(skb, bytes) &&
-	       (!dst || hop_option_wire_bytes(skb, tcp_at + tcp_bytes) + bytes <= dst_mtu(dst)) &&
+	       (!dst || wire_bytes + bytes <= dst_mtu(dst)) &&
 	       hop_option_may_append(th + sizeof(struct tcphdr),
 				     tcp_bytes - sizeof(struct tcphdr));
 }

@@ -2,7 +2,6 @@
 /* One port that several qdiscs send through; see hopcc/core/hop_port.h. */
 
 #include <linux/module.h>
-#include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_child.h>

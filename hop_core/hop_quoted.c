@@ -3,7 +3,6 @@
 
 #include <linux/icmpv6.h>
 #include <linux/ip.h>
-#include <linux/module.h>
 #include <linux/string.h>
 #include <hopcc/lib/hop_quoted.h>
 
@@ -23,7 +22,6 @@ enum hop_icmp_decision hop_icmp_check_v4(u8 type, u8 code)
 		return HOP_ICMP_NEXT;
 	}
 }
-EXPORT_SYMBOL_GPL(hop_icmp_check_v4);
 
 enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code)
 {
@@ -41,7 +39,6 @@ enum hop_icmp_decision hop_icmp_check_v6(u8 type, u8 code)
 		return HOP_ICMP_NEXT;
 	}
 }
-EXPORT_SYMBOL_GPL(hop_icmp_check_v6);
 
 bool hop_quoted_skip_v4(struct sk_buff *skb, u8 next, unsigned int shim_bytes,
 			struct hop_quoted_ip *quoted)

@@ -4,13 +4,11 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
-#include <linux/skbuff.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/protocol.h>
 #include <net/sock.h>
-#include <net/tcp.h>
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 #include <net/netfilter/nf_conntrack.h>
 #include <net/netfilter/nf_conntrack_extend.h>
@@ -166,16 +164,6 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
-/*
- * Without our header, any device may segment the GSO packet again. If the skb has clones, a
- * device may still need the mark of another clone, so the mark stays and software segments.
- */
-static void hop_shim_clear_gso_mark(struct sk_buff *skb)
-{
-	if (skb_is_gso(skb) && !skb_cloned(skb))
-		skb_shinfo(skb)->gso_type &= ~HOP_SHIM_GSO;
-}
-
 /* Get the length of the MAC header to move, 0 if the device has none; -1 if it is not set. */
 static int hop_shim_mac_bytes(const struct sk_buff *skb)
 {
@@ -220,7 +208,12 @@ static int hop_shim_strip_place(struct sk_buff *skb, const struct hop_shim_place
 	skb->transport_header += bytes;
 	skb_reset_network_header(skb);
 	hop_shim_write_ip(skb, place, length, next);
-	hop_shim_clear_gso_mark(skb);
+	/*
+	 * Without our header, any device may segment the GSO packet again. If the skb has clones, a
+	 * device may still need the mark of another clone, so the mark stays and software segments.
+	 */
+	if (skb_is_gso(skb) && !skb_cloned(skb))
+		skb_shinfo(skb)->gso_type &= ~HOP_SHIM_GSO;
 	skb_postpush_rcsum(skb, skb->data, place->offset_bytes);
 	return 0;
 }

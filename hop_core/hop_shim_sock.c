@@ -60,13 +60,11 @@ static unsigned int hop_shim_options_bytes(struct sock *sk)
 	unsigned int bytes = 0;
 
 	rcu_read_lock();
-#if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6 && inet6_sk(sk)) {
 		const struct ipv6_txoptions *opt6 = rcu_dereference(inet6_sk(sk)->opt);
 
 		bytes = opt6 ? opt6->opt_flen + opt6->opt_nflen : 0;
 	}
-#endif
 	opt = rcu_dereference(inet_sk(sk)->inet_opt);
 	if (opt)
 		bytes += opt->opt.optlen;

@@ -8,6 +8,7 @@
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/lib/hop_version.h>
+#include <net/net_namespace.h>
 
 static int __init hop_core_init(void)
 {
@@ -17,7 +18,7 @@ static int __init hop_core_init(void)
 	err = hop_flow_table_start();
 	if (err)
 		return err;
-	err = hop_hook_init();
+	err = register_pernet_subsys(&hop_hook_net_ops);
 	if (err)
 		goto no_hooks;
 	err = hop_speed_start();
@@ -26,7 +27,7 @@ static int __init hop_core_init(void)
 	return 0;
 
 no_speeds:
-	hop_hook_exit();
+	unregister_pernet_subsys(&hop_hook_net_ops);
 no_hooks:
 	hop_flow_table_stop();
 	return err;
@@ -35,7 +36,7 @@ no_hooks:
 static void __exit hop_core_exit(void)
 {
 	hop_speed_stop();
-	hop_hook_exit();
+	unregister_pernet_subsys(&hop_hook_net_ops);
 	hop_flow_table_stop();
 }
 

@@ -142,7 +142,7 @@ static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct 
 		return false;
 	}
 	if (!ctag_egress_fits(skb, dev, tag_bytes)) {
-		ctag_count(cn, CTAG_OUT_NO_ROOM);
+		ctag_count(cn, CTAG_NO_ROOM);
 		return false;
 	}
 	if (!ctag_settle_offloads(cn, skb, dev))

@@ -61,15 +61,6 @@ const struct hop_carrier_kind ctag_carrier_kind = {
 	.table = ctag_table,
 	.names = ctag_count_names,
 	.counts = CTAG_COUNTS,
-	.supported = CTAG_SUPPORTED,
-	.unsupported = CTAG_UNSUPPORTED,
-	.avoided = CTAG_AVOIDED,
-	.no_flow = CTAG_IN_NO_FLOW,
-	.in_handshake = CTAG_IN_HANDSHAKE,
-	.out_handshake = CTAG_OUT_HANDSHAKE,
-	.bad_sum = CTAG_IN_BAD_SUM,
-	.no_room = CTAG_OUT_NO_ROOM,
-	.no_memory = CTAG_NO_MEMORY,
 	.trace = trace_csig_discover,
 };
 

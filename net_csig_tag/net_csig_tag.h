@@ -75,7 +75,7 @@ enum ctag_level {
  * CTAG_OUT_VALUE: reflections sent with a value
  * CTAG_OUT_EMPTY: reflections sent to report that no tag arrived
  * CTAG_OUT_HIDDEN: packets without a tag because chains of a bridge would not find IP behind a tag
- * CTAG_OUT_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
+ * CTAG_NO_ROOM: tags and options omitted because they would exceed the MTU or TCP's header
  * CTAG_OUT_SEGMENTED: GSO packets with tags that were segmented here because the device must not
  *	do it
  * CTAG_TUNNEL_IN: packets with a tag that entered a named tunnel; the outer packet has a copy
@@ -91,17 +91,15 @@ enum ctag_level {
  *	support
  */
 #define CTAG_COUNT_LIST(count)						\
+	HOP_CARRIER_COUNT_LIST(CTAG, count)				\
 	count(CTAG_IN_TAG, "in_tag")					\
 	count(CTAG_IN_FENCED, "in_fenced")				\
 	count(CTAG_IN_HIDDEN, "in_hidden")				\
 	count(CTAG_IN_RECEIVED, "in_received")				\
-	count(CTAG_IN_NO_FLOW, "in_no_flow")				\
 	count(CTAG_IN_TYPE, "in_type")					\
-	count(CTAG_IN_HANDSHAKE, "in_handshake")			\
 	count(CTAG_IN_VALUE, "in_value")				\
 	count(CTAG_IN_EMPTY, "in_empty")				\
 	count(CTAG_IN_UNASKED, "in_unasked")				\
-	count(CTAG_IN_BAD_SUM, "in_bad_sum")				\
 	count(CTAG_IN_FORGED, "in_forged")				\
 	count(CTAG_BAD_TRUNCATED, "bad_truncated")			\
 	count(CTAG_BAD_ORDER, "bad_order")				\
@@ -109,22 +107,16 @@ enum ctag_level {
 	count(CTAG_OUT_TAG, "out_tag")					\
 	count(CTAG_OUT_GSO, "out_gso")					\
 	count(CTAG_OUT_FORWARDED, "out_forwarded")			\
-	count(CTAG_OUT_HANDSHAKE, "out_handshake")			\
 	count(CTAG_OUT_VALUE, "out_value")				\
 	count(CTAG_OUT_EMPTY, "out_empty")				\
 	count(CTAG_OUT_HIDDEN, "out_hidden")				\
-	count(CTAG_OUT_NO_ROOM, "out_no_room")				\
 	count(CTAG_OUT_SEGMENTED, "out_segmented")			\
 	count(CTAG_TUNNEL_IN, "tunnel_in")				\
 	count(CTAG_TUNNEL_OUT, "tunnel_out")				\
 	count(CTAG_TUNNEL_WORSE, "tunnel_worse")			\
 	count(CTAG_TUNNEL_LOST, "tunnel_lost")				\
-	count(CTAG_NO_MEMORY, "no_memory")				\
-	count(CTAG_SUPPORTED, "peer_supported")				\
-	count(CTAG_UNSUPPORTED, "peer_unsupported")			\
 	count(CTAG_STRIPPED, "path_stripped")				\
 	count(CTAG_GUARDED, "path_guarded")				\
-	count(CTAG_AVOIDED, "peer_avoided")
 
 enum ctag_count {
 	CTAG_COUNT_LIST(HOP_COUNTER_INDEX)

@@ -39,7 +39,7 @@ static bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb,
 	ctag_opt_write(opt, ctag_exid, form, t);
 	err = hop_option_append(skb, seg->place.offset_bytes, opt, ctag_opt_bytes(form));
 	if (err)
-		ctag_count(cn, err == -ENOSPC ? CTAG_OUT_NO_ROOM : CTAG_NO_MEMORY);
+		ctag_count(cn, err == -ENOSPC ? CTAG_NO_ROOM : CTAG_NO_MEMORY);
 	return !err;
 }
 

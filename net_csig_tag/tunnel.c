@@ -265,7 +265,7 @@ static void ctag_bridge_frame(struct ctag_net *cn, struct sk_buff *skb, enum csi
 	const u32 tag_bytes = csig_shapes[form].tag_bytes;
 
 	if (!skb_is_gso(skb) && skb->len + tag_bytes > READ_ONCE(skb->dev->mtu)) {
-		ctag_count(cn, CTAG_OUT_NO_ROOM);
+		ctag_count(cn, CTAG_NO_ROOM);
 		return;
 	}
 	if (skb_is_gso(skb) && skb_unclone(skb, GFP_ATOMIC)) {

@@ -15,13 +15,8 @@
  * An ICMP error may quote a packet with our header in front of TCP. After an error about the header
  * itself probes collect on the connection; all others are passed to TCP.
  */
-#include <linux/icmpv6.h>
 #include <hopcc/core/hop_filter.h>
-#include <hopcc/core/hop_icmp.h>
-#include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
-#include <net/icmp.h>
-#include <net/protocol.h>
 #include <net/tcp.h>
 
 #include "net_int.h"
@@ -253,18 +248,18 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 
 /*
- * Called behind the hook; skb->data is at our header, and the byte at @name_bytes in the IP headers
- * contains its protocol number. The hook has already seen the packet and left it, unless it arrived
+ * Called behind the hook; skb->data is at our header. The hook has already seen the packet and left it, unless it arrived
  * in fragments.
  *
  * Return: false if the packet is unchanged and no protocol handles it.
  */
-static bool nint_receive_late(struct sk_buff *skb, unsigned int name_bytes)
+bool nint_receive_late(struct sk_buff *skb)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
 	struct hop_shim_place place = {
 		.offset_bytes = -skb_network_offset(skb),
-		.name_bytes = name_bytes,
+		.name_bytes = skb->protocol == htons(ETH_P_IP) ? offsetof(struct iphdr, protocol) :
+								 IP6CB(skb)->nhoff,
 		.next = nint_protocol,
 	};
 	struct nint_shim shim;
@@ -295,8 +290,8 @@ static bool nint_receive_late(struct sk_buff *skb, unsigned int name_bytes)
  * Return: the length of our quoted header in front of TCP; 0 if there is none or the error has been
  * handled. @offset_bytes: offset of the header from skb->data, where the quoted packet starts.
  */
-static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-				     enum hop_icmp_decision decision)
+unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			      enum hop_icmp_decision decision, u8 *next)
 {
 	struct nint_net *in = nint_net(dev_net(skb->dev));
 	unsigned int bytes = nint_pull_header(skb, offset_bytes);
@@ -312,86 +307,6 @@ static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_by
 	if (decision != HOP_ICMP_NEXT && hop_icmp_ends(&key, th, decision))
 		return 0;
 	nint_count(in, INT_COUNT_ICMP);
+	*next = IPPROTO_TCP;
 	return bytes;
-}
-
-static int nint_icmp_v4(struct sk_buff *skb, u32 info)
-{
-	const struct iphdr *iph = (const struct iphdr *)skb->data;
-	const struct icmphdr *icmp = icmp_hdr(skb);
-	unsigned int bytes;
-
-	if (iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
-		return 0;
-	bytes = nint_read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
-	return bytes ? hop_icmp_report_v4(skb, info, IPPROTO_TCP, bytes) : 0;
-}
-
-#if IS_ENABLED(CONFIG_IPV6)
-/* TCP gets the offset of its header, so nothing must be moved. */
-static int nint_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-			int offset, __be32 info)
-{
-	const struct inet6_protocol *tcp = rcu_dereference(inet6_protos[IPPROTO_TCP]);
-	unsigned int bytes = nint_read_quoted(skb, offset, hop_icmp_check_v6(type, code));
-
-	if (!bytes || !tcp || !tcp->err_handler)
-		return 0;
-	return tcp->err_handler(skb, opt, type, code, offset + bytes, info);
-}
-#endif
-
-static int nint_late_v4(struct sk_buff *skb)
-{
-	if (!nint_receive_late(skb, offsetof(struct iphdr, protocol)))
-		hop_input_refuse_v4(skb);
-	return 0;
-}
-
-static const struct net_protocol nint_protocol_v4 = {
-	.handler	= nint_late_v4,
-	.err_handler	= nint_icmp_v4,
-	/* TCP checks IPsec's policy; so does hop_input_refuse_v4(). */
-	.no_policy	= 1,
-	.icmp_strict_tag_validation = 1,
-};
-
-#if IS_ENABLED(CONFIG_IPV6)
-/* A negative value: the packet has been consumed, and does not count as delivered. */
-static int nint_late_v6(struct sk_buff *skb)
-{
-	if (!nint_receive_late(skb, IP6CB(skb)->nhoff))
-		hop_input_refuse_v6(skb);
-	return -1;
-}
-
-static const struct inet6_protocol nint_protocol_v6 = {
-	.handler	= nint_late_v6,
-	.err_handler	= nint_icmp_v6,
-	/*
-	 * Not INET6_PROTO_FINAL, which would remove the IP header from a checksum over the packet.
-	 */
-	.flags		= INET6_PROTO_NOPOLICY,
-};
-#endif
-
-int nint_input_init(void)
-{
-	if (inet_add_protocol(&nint_protocol_v4, nint_protocol))
-		return -EBUSY;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_protocol(&nint_protocol_v6, nint_protocol)) {
-		inet_del_protocol(&nint_protocol_v4, nint_protocol);
-		return -EBUSY;
-	}
-#endif
-	return 0;
-}
-
-void nint_input_exit(void)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_protocol(&nint_protocol_v6, nint_protocol);
-#endif
-	inet_del_protocol(&nint_protocol_v4, nint_protocol);
 }

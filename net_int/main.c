@@ -22,7 +22,6 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
-#include <hopcc/core/hop_icmp.h>
 #include <hopcc/lib/hop_version.h>
 
 #include "net_int.h"
@@ -47,16 +46,7 @@ const struct hop_carrier_kind nint_carrier_kind = {
 	.table = nint_table,
 	.names = int_count_names,
 	.counts = INT_COUNTS,
-	.supported = INT_COUNT_SUPPORTED,
-	.unsupported = INT_COUNT_UNSUPPORTED,
-	.avoided = INT_COUNT_AVOIDED,
-	.no_flow = INT_COUNT_IN_NO_FLOW,
 	.icmp_refused = INT_COUNT_ICMP_REFUSED,
-	.in_handshake = INT_COUNT_IN_HANDSHAKE,
-	.out_handshake = INT_COUNT_OUT_HANDSHAKE,
-	.bad_sum = INT_COUNT_IN_BAD_SUM,
-	.no_room = INT_COUNT_NO_ROOM,
-	.no_memory = INT_COUNT_NO_MEMORY,
 	.trace = trace_int_discover,
 };
 
@@ -121,29 +111,18 @@ static int __init nint_init(void)
 	err = register_pernet_subsys(&nint_net_ops);
 	if (err)
 		return err;
-	err = nint_offload_init();
+	err = hop_proto_start(&nint_proto, nint_protocol);
 	if (err)
-		goto no_offload;
-	err = nint_input_init();
-	if (err)
-		goto no_input;
-	return 0;
-
-no_input:
-	nint_gro_stop();
-	nint_offload_exit();
-no_offload:
-	unregister_pernet_subsys(&nint_net_ops);
+		unregister_pernet_subsys(&nint_net_ops);
 	return err;
 }
 
 /* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nint_exit(void)
 {
-	nint_gro_stop();
-	nint_input_exit();
+	hop_proto_stop(&nint_proto, nint_protocol);
 	unregister_pernet_subsys(&nint_net_ops);
-	nint_offload_exit();
+	hop_proto_end(&nint_proto, nint_protocol);
 	hop_flow_retire(&nint_flow_kind);
 }
 

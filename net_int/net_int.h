@@ -10,6 +10,7 @@
 #include <linux/tcp.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_proto.h>
 #include <hopcc/core/hop_shim.h>
 #include <hopcc/flow/int_vendor.h>
 #include <net/checksum.h>
@@ -102,14 +103,12 @@ enum nint_reverse {
  * INT_COUNT_AVOIDED: connections that do not ask by ACKs, since the peer did not answer others
  */
 #define INT_COUNT_LIST(count)						\
-	count(INT_COUNT_IN_HANDSHAKE, "in_handshake")			\
 	count(INT_COUNT_IN_DATA, "in_data")				\
 	count(INT_COUNT_IN_LATE, "in_late")				\
 	count(INT_COUNT_IN_OFF, "in_off")				\
 	count(INT_COUNT_IN_PROBE, "in_probe")				\
 	count(INT_COUNT_IN_ANSWER, "in_answer")				\
 	count(INT_COUNT_IN_OPTION, "in_option")				\
-	count(INT_COUNT_IN_NO_FLOW, "in_no_flow")			\
 	count(INT_COUNT_IN_BAD_COOKIE, "in_bad_cookie")			\
 	count(INT_COUNT_IN_BAD_TAG, "in_bad_tag")			\
 	count(INT_COUNT_IN_OLD, "in_old")				\
@@ -124,23 +123,18 @@ enum nint_reverse {
 	count(INT_COUNT_BAD_SLOTS, "bad_slots")				\
 	count(INT_COUNT_BAD_HOPS, "bad_hops")				\
 	count(INT_COUNT_BAD_NEXT, "bad_next")				\
-	count(INT_COUNT_OUT_HANDSHAKE, "out_handshake")			\
 	count(INT_COUNT_OUT_DATA, "out_data")				\
 	count(INT_COUNT_OUT_GSO, "out_gso")				\
 	count(INT_COUNT_OUT_PROBE, "out_probe")				\
 	count(INT_COUNT_OUT_ANSWER, "out_answer")			\
 	count(INT_COUNT_OUT_OPTION, "out_option")			\
 	count(INT_COUNT_OUT_HIDDEN, "out_hidden")			\
-	count(INT_COUNT_NO_ROOM, "out_no_room")				\
 	count(INT_COUNT_NO_ROUTE, "out_no_route")			\
 	count(INT_COUNT_ACK_NOW, "ack_now")				\
 	count(INT_COUNT_ICMP, "icmp")					\
 	count(INT_COUNT_ICMP_REFUSED, "icmp_refused")			\
 	count(INT_COUNT_ICMP_SHORT, "icmp_short")			\
-	count(INT_COUNT_SUPPORTED, "peer_supported")			\
-	count(INT_COUNT_UNSUPPORTED, "peer_unsupported")		\
 	count(INT_COUNT_GIVEN_UP, "peer_given_up")			\
-	count(INT_COUNT_AVOIDED, "peer_avoided")			\
 	count(INT_COUNT_GUARDED, "path_guarded")
 
 enum nint_count {
@@ -290,8 +284,9 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 /* input.c */
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
-int nint_input_init(void);
-void nint_input_exit(void);
+bool nint_receive_late(struct sk_buff *skb);
+unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			      enum hop_icmp_decision decision, u8 *next);
 
 /* control.c */
 unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
@@ -357,8 +352,6 @@ unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
 /* offload.c */
-int nint_offload_init(void);
-void nint_offload_exit(void);
-void nint_gro_stop(void);
+extern struct hop_proto nint_proto;
 
 #endif /* HOPCC_NET_INT_NET_INT_H */

@@ -10,14 +10,7 @@
  * forwards. Packets without a valid header of data in front of TCP, and all packets while
  * net.hopcc.int is 0, are passed to the stack one by one.
  */
-#include <linux/netdevice.h>
-#include <hopcc/core/hop_gro.h>
-#include <net/protocol.h>
-
 #include "net_int.h"
-
-/* False until all functions are registered, and again once the module is removed. */
-static bool merging;
 
 static bool nint_gro_may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
 {
@@ -29,18 +22,13 @@ static void nint_gro_merge(void *held, u32 held_pkts, const void *header, u32 pk
 	nint_merge(held, header);
 }
 
-static const struct hop_gro_kind nint_gro = {
-	.may_merge = nint_gro_may_merge,
-	.merge = nint_gro_merge,
-};
-
 /* Return: the header in front of TCP if it may be merged, or NULL. */
-static struct int_hdr *nint_read_header(struct sk_buff *skb)
+static const void *nint_gro_read(struct sk_buff *skb)
 {
 	const unsigned int at_bytes = skb_gro_offset(skb);
 	struct int_hdr *h;
 
-	if (!READ_ONCE(merging) || !READ_ONCE(nint_net(dev_net(skb->dev))->on) ||
+	if (!READ_ONCE(nint_proto.merges) || !READ_ONCE(nint_net(dev_net(skb->dev))->on) ||
 	    !hop_gro_is_plain(skb))
 		return NULL;
 	h = skb_gro_header(skb, at_bytes + INT_HDR_BYTES, at_bytes);
@@ -51,46 +39,17 @@ static struct int_hdr *nint_read_header(struct sk_buff *skb)
 	return !h || int_check(h, h->words * INT_WORD_BYTES) ? NULL : h;
 }
 
-static struct sk_buff *nint_gro_receive(struct list_head *head, struct sk_buff *skb,
-					const struct net_offload *tcp)
+static unsigned int nint_gro_bytes(const void *header)
 {
-	const struct int_hdr *h = tcp && tcp->callbacks.gro_receive ? nint_read_header(skb) : NULL;
-
-	if (h)
-		return hop_gro_receive(head, skb, h, nint_shim_bytes(h), tcp, &nint_gro);
-	NAPI_GRO_CB(skb)->flush = 1;
-	return NULL;
+	return nint_shim_bytes(header);
 }
 
-/* @skb is a merged packet, whose header has been validated. */
-static int nint_complete_tcp(struct sk_buff *skb, int at_bytes, const struct net_offload *tcp)
-{
-	const struct int_hdr *h = (const struct int_hdr *)(skb->data + at_bytes);
-
-	return tcp ? hop_gro_complete(skb, at_bytes + nint_shim_bytes(h), tcp) : -ENOENT;
-}
-
-static struct sk_buff *nint_gro_receive_v4(struct list_head *head, struct sk_buff *skb)
-{
-	return nint_gro_receive(head, skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
-}
-
-static int nint_gro_complete_v4(struct sk_buff *skb, int at_bytes)
-{
-	return nint_complete_tcp(skb, at_bytes, rcu_dereference(inet_offloads[IPPROTO_TCP]));
-}
-
-#if IS_ENABLED(CONFIG_IPV6)
-static struct sk_buff *nint_gro_receive_v6(struct list_head *head, struct sk_buff *skb)
-{
-	return nint_gro_receive(head, skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
-}
-
-static int nint_gro_complete_v6(struct sk_buff *skb, int at_bytes)
-{
-	return nint_complete_tcp(skb, at_bytes, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
-}
-#endif
+static const struct hop_gro_kind nint_gro = {
+	.read = nint_gro_read,
+	.bytes = nint_gro_bytes,
+	.may_merge = nint_gro_may_merge,
+	.merge = nint_gro_merge,
+};
 
 /* skb->data is at our header, which may come from a device or a tunnel and may be forged. */
 static struct sk_buff *nint_gso_segment(struct sk_buff *skb, const struct net_offload *tcp)
@@ -100,59 +59,4 @@ static struct sk_buff *nint_gso_segment(struct sk_buff *skb, const struct net_of
 	return bytes ? hop_shim_segment(skb, bytes, tcp) : ERR_PTR(-EINVAL);
 }
 
-static struct sk_buff *nint_gso_v4(struct sk_buff *skb, netdev_features_t features)
-{
-	return nint_gso_segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
-}
-
-static const struct net_offload nint_offload_v4 = {
-	.callbacks = {
-		.gso_segment = nint_gso_v4,
-		.gro_receive = nint_gro_receive_v4,
-		.gro_complete = nint_gro_complete_v4,
-	},
-};
-
-#if IS_ENABLED(CONFIG_IPV6)
-static struct sk_buff *nint_gso_v6(struct sk_buff *skb, netdev_features_t features)
-{
-	return nint_gso_segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
-}
-
-static const struct net_offload nint_offload_v6 = {
-	.callbacks = {
-		.gso_segment = nint_gso_v6,
-		.gro_receive = nint_gro_receive_v6,
-		.gro_complete = nint_gro_complete_v6,
-	},
-};
-#endif
-
-int nint_offload_init(void)
-{
-	if (inet_add_offload(&nint_offload_v4, nint_protocol))
-		return -EBUSY;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_offload(&nint_offload_v6, nint_protocol)) {
-		inet_del_offload(&nint_offload_v4, nint_protocol);
-		return -EBUSY;
-	}
-#endif
-	WRITE_ONCE(merging, true);
-	return 0;
-}
-
-void nint_offload_exit(void)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_offload(&nint_offload_v6, nint_protocol);
-#endif
-	inet_del_offload(&nint_offload_v4, nint_protocol);
-}
-
-/* Called before anything is freed that gro_receive and gro_complete need. */
-void nint_gro_stop(void)
-{
-	WRITE_ONCE(merging, false);
-	hop_gro_flush();
-}
+HOP_PROTO(nint);

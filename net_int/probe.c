@@ -209,7 +209,7 @@ static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
 	if (!probe)
 		return false;
 	nint_probe_build(probe, skb, seg, sk, room);
-	hop_hook_pass_on(probe, state);
+	hop_hook_pass_behind(hop_hook_output, probe, state);
 	return true;
 }
 

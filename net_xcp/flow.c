@@ -89,35 +89,31 @@ const struct hop_flow_kind nxcp_flow_kind = {
 	.leave = nxcp_flow_leave,
 };
 
-static void nxcp_enter_sock(struct sock *sk, struct xcp_flow *xf)
-{
-	nxcp_take_room_back(sk, xf);
-	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(nxcp_net(sock_net(sk))->gso));
-}
-
 struct xcp_flow *nxcp_flow_open(struct sock *sk)
 {
+	const struct nxcp_net *xn = nxcp_net(sock_net(sk));
+	struct xcp_flow *xf = NULL;
 	struct hop_flow_key key;
 	struct hop_flow *flow;
-	struct xcp_flow *xf = NULL;
 
 	sock_owned_by_me(sk);
-	if (hop_output_is_opening(sk) || !READ_ONCE(nxcp_net(sock_net(sk))->on))
+	if (hop_output_is_opening(sk) || !READ_ONCE(xn->on))
 		return NULL;
 	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
 	rcu_read_lock();
 	flow = hop_flow_find(&key);
-	if (!flow || !hop_flow_hold(flow))
-		goto out;
-	hop_negotiate_settle(flow);
-	if (nxcp_take_part(hop_flow_state(flow), sk))
-		xf = hop_flow_state(flow);
-	else
-		hop_flow_put(flow);
-out:
+	if (flow && hop_flow_hold(flow)) {
+		hop_negotiate_settle(flow);
+		if (nxcp_take_part(hop_flow_state(flow), sk))
+			xf = hop_flow_state(flow);
+		else
+			hop_flow_put(flow);
+	}
 	rcu_read_unlock();
-	if (xf)
-		nxcp_enter_sock(sk, xf);
+	if (!xf)
+		return NULL;
+	nxcp_take_room_back(sk, xf);
+	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xn->gso));
 	return xf;
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_open);

@@ -4,90 +4,41 @@
  * use of XCP on the connection, or of copies into the tunnel. All other errors are passed on to TCP
  * or to the tunnel: without them path MTU discovery would fail.
  */
-#include <linux/icmpv6.h>
-#include <hopcc/core/hop_icmp.h>
-#include <net/icmp.h>
-#include <net/protocol.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
 #include "xcp_quoted.h"
 
-/* The error quotes a TCP segment. Return: true if it is handled and must not be passed on. */
-static bool nxcp_learn_from_tcp(const struct sk_buff *skb, const struct tcphdr *th,
-				enum hop_icmp_decision decision)
-{
-	struct hop_flow_key key;
-
-	if (decision == HOP_ICMP_NEXT)
-		return false;
-	hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
-	return hop_icmp_ends(&key, th, decision);
-}
-
-/*
- * The error quotes a tunnel's packet. @offset_bytes: from skb->data to our quoted header. Return:
- * true if it is handled; errors from filters are left to the tunnel.
- */
-static bool nxcp_learn_from_tunnel(struct nxcp_net *xn, const struct sk_buff *skb,
-				   unsigned int offset_bytes, enum hop_icmp_decision decision)
-{
-	if (decision != HOP_ICMP_REFUSED || !(READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec)))
-		return false;
-	nxcp_tunnel_refused(xn, skb, offset_bytes);
-	return true;
-}
-
 /*
  * Handle the error as far as it concerns XCP. @offset_bytes: from skb->data, the quoted packet, to
  * our quoted header.
  *
- * Return: the protocol that must receive the error, whose header is quoted after ours; 0 if it is
- * not quoted or the error is already handled.
+ * Return: the length of our header; 0 if it is not quoted, or the error is already handled.
  */
-static u8 nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-			   enum hop_icmp_decision decision)
+unsigned int nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			      enum hop_icmp_decision decision, u8 *next)
 {
 	struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	const struct xcp_hdr *h = nxcp_quoted(skb, offset_bytes, nxcp_protocol);
-	bool done;
+	const struct tcphdr *th;
+	struct hop_flow_key key;
 
 	if (!h || !nxcp_may_follow(h->protocol)) {
 		nxcp_count(xn, XCP_COUNT_ICMP_SHORT);
 		return 0;
 	}
-	if (h->protocol == IPPROTO_TCP)
-		done = nxcp_learn_from_tcp(skb, (const struct tcphdr *)(h + 1), decision);
-	else
-		done = nxcp_learn_from_tunnel(xn, skb, offset_bytes, decision);
-	if (done)
+	if (h->protocol == IPPROTO_TCP) {
+		th = (const struct tcphdr *)(h + 1);
+		hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
+		if (decision != HOP_ICMP_NEXT && hop_icmp_ends(&key, th, decision))
+			return 0;
+	} else if (decision == HOP_ICMP_REFUSED &&
+		   (READ_ONCE(xn->tunnel) || READ_ONCE(xn->ipsec))) {
+		/* Errors from filters are left to the tunnel. */
+		nxcp_tunnel_refused(xn, skb, offset_bytes);
 		return 0;
+	}
 	nxcp_count(xn, XCP_COUNT_ICMP);
-	return h->protocol;
+	*next = h->protocol;
+	return XCP_HDR_BYTES;
 }
-
-int nxcp_icmp_v4(struct sk_buff *skb, u32 info)
-{
-	const struct iphdr *iph = (const struct iphdr *)skb->data;
-	const struct icmphdr *icmp = icmp_hdr(skb);
-	u8 next;
-
-	if (iph->version != 4 || iph->ihl < 5 || iph->frag_off & htons(IP_OFFSET))
-		return 0;
-	next = nxcp_read_quoted(skb, iph->ihl * 4, hop_icmp_check_v4(icmp->type, icmp->code));
-	return next ? hop_icmp_report_v4(skb, info, next, XCP_HDR_BYTES) : 0;
-}
-
-#if IS_ENABLED(CONFIG_IPV6)
-/* IPv6 error handlers receive the offset of their header, so the quoted packet need not change. */
-int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		 int offset, __be32 info)
-{
-	u8 next = nxcp_read_quoted(skb, offset, hop_icmp_check_v6(type, code));
-	const struct inet6_protocol *protocol = rcu_dereference(inet6_protos[next]);
-
-	if (!next || !protocol || !protocol->err_handler)
-		return 0;
-	return protocol->err_handler(skb, opt, type, code, offset + XCP_HDR_BYTES, info);
-}
-#endif

@@ -13,9 +13,7 @@
  * hop_filter_misses_input() and hop_input_show().
  */
 #include <hopcc/core/hop_filter.h>
-#include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <net/protocol.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -117,34 +115,25 @@ static bool nxcp_may_speak(struct sk_buff *skb)
 				 skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6);
 }
 
-/* XCP_FLAG_SUM, which GRO sets, is known in GSO packets only. */
-static bool nxcp_has_unknown_flags(const struct sk_buff *skb, const struct xcp_hdr *h)
-{
-	return h->flags & ~(XCP_FLAGS_KNOWN | (skb_is_gso(skb) ? XCP_FLAG_SUM : 0));
-}
-
 /*
- * Return: true if TCP's checksum must be verified here. The other segments belong to a connection
- * that has negotiated.
+ * The XCP header is removed; @th is the complete TCP header. TCP's checksum need not be verified
+ * here for segments of a connection that has negotiated.
  */
-static bool nxcp_is_first(const struct nxcp_arrival *a)
-{
-	return a->copy || !a->flow || hop_flow_stage(a->flow) != HOP_STAGE_SUPPORTED;
-}
-
-/* The XCP header is removed; @th is the complete TCP header. */
 static void nxcp_receive(struct nxcp_net *xn, struct sk_buff *skb, struct nxcp_arrival *a,
 			 const struct tcphdr *th, unsigned int segment_bytes)
 {
 	const unsigned int payload_bytes = segment_bytes -
 					   min_t(unsigned int, segment_bytes, __tcp_hdrlen(th));
+	/* XCP_FLAG_SUM, which GRO sets, is known in GSO packets only. */
+	const u8 known = XCP_FLAGS_KNOWN | (skb_is_gso(skb) ? XCP_FLAG_SUM : 0);
+	const bool first = a->copy || !a->flow || hop_flow_stage(a->flow) != HOP_STAGE_SUPPORTED;
 
 	nxcp_count_add(xn, XCP_COUNT_IN, hop_input_segs_pkts(skb));
-	if (nxcp_has_unknown_flags(skb, &a->h))
+	if (a->h.flags & ~known)
 		nxcp_count_add(xn, XCP_COUNT_IN_FLAGS, hop_input_segs_pkts(skb));
 	if (!nxcp_may_speak(skb))
 		return;
-	if (nxcp_is_first(a) && hop_input_is_mangled(skb, th)) {
+	if (first && hop_input_is_mangled(skb, th)) {
 		nxcp_count(xn, XCP_COUNT_IN_BAD_SUM);
 		return;
 	}
@@ -182,12 +171,6 @@ static void nxcp_find_flow(const struct sk_buff *skb, const struct tcphdr *th,
 	a->flow = hop_flow_find(&a->key);
 }
 
-/* Return: true if the header in front of @next, a tunnel's protocol, AH or ESP, may be removed */
-static bool nxcp_is_allowed(const struct nxcp_net *xn, u8 next)
-{
-	return nxcp_ipsec_is(next) ? READ_ONCE(xn->ipsec) : READ_ONCE(xn->tunnel);
-}
-
 /*
  * Decide if the header may be removed. @offset_bytes: as in nxcp_input_read_header().
  *
@@ -210,7 +193,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
 		nxcp_find_flow(skb, th, a);
 		if (th->rst || th->syn)
 			return XCP_COUNT_IN_NO_FLOW;
-	} else if (!nxcp_is_allowed(xn, a->h.protocol)) {
+	} else if (nxcp_ipsec_is(a->h.protocol) ? !READ_ONCE(xn->ipsec) : !READ_ONCE(xn->tunnel)) {
 		return XCP_COUNT_IN_OFF;
 	}
 	if (READ_ONCE(xn->on) != HOP_FILTER_TRUST && hop_filter_misses_input(skb))
@@ -265,13 +248,15 @@ static enum nxcp_count nxcp_input_strip(struct nxcp_net *xn, struct sk_buff *skb
 static void nxcp_input_take(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			    struct nxcp_arrival *a)
 {
-	if (a->h.protocol == IPPROTO_TCP)
+	if (a->h.protocol == IPPROTO_TCP) {
 		nxcp_receive(xn, skb, a, (const struct tcphdr *)(skb->data + offset_bytes),
 			     skb->len - offset_bytes);
-	else if (nxcp_ipsec_is(a->h.protocol))
+	} else if (nxcp_ipsec_is(a->h.protocol)) {
 		nxcp_ipsec_leave(xn, skb, &a->h);
-	else
-		nxcp_tunnel_leave(xn, skb, offset_bytes, &a->h);
+	} else {
+		nxcp_count(xn, XCP_COUNT_TUNNEL_IN);
+		nxcp_tunnel_copy_back(xn, skb, offset_bytes, &a->h);
+	}
 }
 
 /* The packet is decrypted: a TCP header, if there is one, starts at @offset_bytes. */
@@ -348,14 +333,6 @@ static unsigned int nxcp_input_header(struct nxcp_net *xn, struct sk_buff *skb,
 	return a.copy ? NF_DROP : nxcp_input_show(xn, skb, a.h.protocol);
 }
 
-/* The carrier is switched off. */
-static void nxcp_input_other(struct sk_buff *skb, const struct hop_shim_place *place,
-			     const struct nf_hook_state *state)
-{
-	if (place->next == nxcp_protocol && !hop_input_is_local(skb, state))
-		nxcp_input_forward(skb, place);
-}
-
 unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state)
 {
@@ -363,7 +340,8 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	struct nxcp_arrival a;
 
 	if (!READ_ONCE(xn->on)) {
-		nxcp_input_other(skb, place, state);
+		if (place->next == nxcp_protocol && !hop_input_is_local(skb, state))
+			nxcp_input_forward(skb, place);
 		return NF_ACCEPT;
 	}
 	/* Must be called for every packet, including fragments. */
@@ -387,7 +365,7 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
  *
  * Return: false if the packet is unchanged and no protocol accepts it.
  */
-static bool nxcp_receive_late(struct sk_buff *skb)
+bool nxcp_receive_late(struct sk_buff *skb)
 {
 	const struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
 	const int ip_bytes = -skb_network_offset(skb);
@@ -407,57 +385,4 @@ static bool nxcp_receive_late(struct sk_buff *skb)
 	nxcp_count(xn, XCP_COUNT_IN_LATE);
 	hop_input_again(skb);
 	return true;
-}
-
-static int nxcp_late_v4(struct sk_buff *skb)
-{
-	if (!nxcp_receive_late(skb))
-		hop_input_refuse_v4(skb);
-	return 0;
-}
-
-static const struct net_protocol nxcp_protocol_v4 = {
-	.handler	= nxcp_late_v4,
-	.err_handler	= nxcp_icmp_v4,
-	/* TCP and hop_input_refuse_v4() check the IPsec policy. */
-	.no_policy	= 1,
-	.icmp_strict_tag_validation = 1,
-};
-
-#if IS_ENABLED(CONFIG_IPV6)
-/* Return: less than 0, as the packet is consumed and must not be counted as delivered. */
-static int nxcp_late_v6(struct sk_buff *skb)
-{
-	if (!nxcp_receive_late(skb))
-		hop_input_refuse_v6(skb);
-	return -1;
-}
-
-static const struct inet6_protocol nxcp_protocol_v6 = {
-	.handler	= nxcp_late_v6,
-	.err_handler	= nxcp_icmp_v6,
-	/* Not INET6_PROTO_FINAL: that would subtract the IP header from CHECKSUM_COMPLETE. */
-	.flags		= INET6_PROTO_NOPOLICY,
-};
-#endif
-
-int nxcp_input_init(void)
-{
-	if (inet_add_protocol(&nxcp_protocol_v4, nxcp_protocol))
-		return -EBUSY;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_protocol(&nxcp_protocol_v6, nxcp_protocol)) {
-		inet_del_protocol(&nxcp_protocol_v4, nxcp_protocol);
-		return -EBUSY;
-	}
-#endif
-	return 0;
-}
-
-void nxcp_input_exit(void)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_protocol(&nxcp_protocol_v6, nxcp_protocol);
-#endif
-	inet_del_protocol(&nxcp_protocol_v4, nxcp_protocol);
 }

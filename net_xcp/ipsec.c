@@ -12,7 +12,7 @@
  *	  AH, ESP
  *	PRE_ROUTING	  [IP][TCP], note received	[IP][XCP][TCP], note copied in
  *
- * A note holds the header while IPsec processes the packet: note.c.
+ * A note holds the header while IPsec processes the packet: insert.c.
  */
 #include <hopcc/core/hop_hook.h>
 #include <net/xfrm.h>
@@ -75,7 +75,7 @@ void nxcp_ipsec_begin(const struct sk_buff *skb)
 							   ipv6_hdr(skb)->nexthdr;
 
 	/* Between two transformations the packet still has the note of the first. */
-	if (nxcp_ipsec_state(skb) && !nxcp_ipsec_is(next))
+	if (dst_xfrm(skb_dst(skb)) && !nxcp_ipsec_is(next))
 		nxcp_note_forget(skb);
 }
 
@@ -117,7 +117,7 @@ static unsigned int nxcp_enter_segments(struct nxcp_net *xn, struct sk_buff *skb
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		nxcp_ipsec_enter(xn, seg, place);
-		hop_hook_pass_on(seg, state);
+		hop_hook_pass_behind(hop_hook_output, seg, state);
 	}
 	return NF_STOLEN;
 }
@@ -127,7 +127,7 @@ unsigned int nxcp_ipsec_output(struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_shim_place *place,
 			       const struct nf_hook_state *state)
 {
-	const struct xfrm_state *x = nxcp_ipsec_state(skb);
+	const struct xfrm_state *x = dst_xfrm(skb_dst(skb));
 
 	if (!x && nxcp_ipsec_is(place->next))
 		nxcp_insert_noted(xn, skb, place, state);
@@ -152,14 +152,6 @@ void nxcp_ipsec_leave(struct nxcp_net *xn, struct sk_buff *skb, const struct xcp
 		nxcp_count(xn, XCP_COUNT_NO_MEMORY);
 }
 
-/* Return: true if the packet was received in IPsec's transport mode */
-static bool nxcp_came_in_transport(const struct sk_buff *skb)
-{
-	const struct sec_path *sp = skb_sec_path(skb);
-
-	return sp && sp->len && sp->xvec[sp->len - 1]->props.mode == XFRM_MODE_TRANSPORT;
-}
-
 /*
  * Use the note of a decrypted packet. In tunnel mode, copy its Delta_Throughput to the inner
  * header; in transport mode the note is the header of the packet itself.
@@ -169,12 +161,13 @@ static bool nxcp_came_in_transport(const struct sk_buff *skb)
 bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop_shim_place *place,
 		      struct xcp_hdr *h)
 {
+	const struct sec_path *sp = skb_sec_path(skb);
 	struct nxcp_note note;
 
 	if (nxcp_ipsec_is(place->next) || !nxcp_note_take(skb, &note))
 		return false;
 	*h = note.header;
-	if (nxcp_came_in_transport(skb))
+	if (sp && sp->len && sp->xvec[sp->len - 1]->props.mode == XFRM_MODE_TRANSPORT)
 		return place->next == IPPROTO_TCP;
 	h->protocol = skb->protocol == htons(ETH_P_IP) ? IPPROTO_IPIP : IPPROTO_IPV6;
 	nxcp_tunnel_copy_back(xn, skb, 0, h);

@@ -32,6 +32,64 @@ u8 nxcp_protocol = XCP_PROTOCOL_DEFAULT;
 module_param_named(protocol, nxcp_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (63)");
 
+static const struct hop_carrier nxcp_carrier = {
+	.order = HOP_HOOK_XCP,
+	.input = nxcp_input,
+	.output = nxcp_output,
+};
+
+/*
+ * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
+ * connections. The hooks stay registered while the carrier is off, because GSO packets of other
+ * namespaces must still be forwarded.
+ */
+static int nxcp_hook(void *state)
+{
+	struct nxcp_net *xn = state;
+	const struct hop_hook_request request = {
+		.protocol = nxcp_protocol,
+		.options = xn->on,
+		.all = xn->on && (xn->tunnel || xn->ipsec),
+	};
+	int err = request.all ? nxcp_sent_start(xn) : 0;
+
+	return err ?: hop_hook_start(xn->carrier.net, &nxcp_carrier, &request);
+}
+
+/* Minimal, the value between the two, has no room for the congestion control's offer. */
+static bool nxcp_may_be_format(unsigned int value)
+{
+	return value == XCP_FORMAT_STANDARD || value == XCP_FORMAT_MICRO;
+}
+
+static int nxcp_set_format(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			   loff_t *pos)
+{
+	return hop_sysctl_set_if(table, write, buffer, len, pos, nxcp_may_be_format);
+}
+
+static int nxcp_set_hooks(compat_ctl_table *table, int write, void *buffer, size_t *len,
+			  loff_t *pos)
+{
+	return hop_hook_knob(table, write, buffer, len, pos, nxcp_hook,
+			     nxcp_net(hop_sysctl_net(table)));
+}
+
+/* The last entry terminates the table on kernels that do not count the entries. */
+static const struct ctl_table nxcp_table[] = {
+	HOP_SYSCTL("xcp", 0644, struct nxcp_net, on, nxcp_set_hooks, SYSCTL_ZERO, SYSCTL_TWO),
+	HOP_SYSCTL("xcp_format", 0644, struct nxcp_net, format, nxcp_set_format, NULL,
+		   hop_sysctl_words("N, N 1 or 3")),
+	HOP_SYSCTL_NUMBER("xcp_unsupported_s", struct nxcp_net, carrier.unsupported_s, 0,
+			  HOP_RECENT_MAX_S),
+	HOP_SYSCTL_NUMBER("xcp_gso", struct nxcp_net, gso, 0, 1),
+	HOP_SYSCTL("xcp_tunnel", 0644, struct nxcp_net, tunnel, nxcp_set_hooks, SYSCTL_ZERO,
+		   SYSCTL_ONE),
+	HOP_SYSCTL("xcp_ipsec", 0644, struct nxcp_net, ipsec, nxcp_set_hooks, SYSCTL_ZERO,
+		   SYSCTL_ONE),
+	{ }
+};
+
 static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
 
 const struct hop_carrier_kind nxcp_carrier_kind = {
@@ -40,16 +98,7 @@ const struct hop_carrier_kind nxcp_carrier_kind = {
 	.table = nxcp_table,
 	.names = xcp_count_names,
 	.counts = XCP_COUNTS,
-	.supported = XCP_COUNT_SUPPORTED,
-	.unsupported = XCP_COUNT_UNSUPPORTED,
-	.avoided = XCP_COUNT_AVOIDED,
-	.no_flow = XCP_COUNT_IN_NO_FLOW,
 	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
-	.in_handshake = XCP_COUNT_IN_HANDSHAKE,
-	.out_handshake = XCP_COUNT_OUT_HANDSHAKE,
-	.bad_sum = XCP_COUNT_IN_BAD_SUM,
-	.no_room = XCP_COUNT_NO_ROOM,
-	.no_memory = XCP_COUNT_NO_MEMORY,
 	.trace = trace_xcp_discover,
 };
 
@@ -58,7 +107,9 @@ static int __net_init nxcp_net_init(struct net *net)
 	struct nxcp_net *xn = nxcp_net(net);
 	int err;
 
-	nxcp_knobs_default(xn);
+	xn->on = 1;
+	xn->format = XCP_FORMAT_MICRO;
+	xn->gso = 1;
 	spin_lock_init(&xn->unsupported_tunnels.lock);
 	err = hop_carrier_start(net, &nxcp_carrier_kind);
 	if (err)
@@ -76,14 +127,14 @@ static void __net_exit nxcp_net_pre_exit(struct net *net)
 {
 	/* Writing a sysctl could start the hooks again. */
 	hop_sysctl_stop(&nxcp_net(net)->carrier.sysctl);
-	nxcp_unhook(net);
+	hop_hook_stop(net, &nxcp_carrier);
 }
 
 static void __net_exit nxcp_net_exit(struct net *net)
 {
 	struct nxcp_net *xn = nxcp_net(net);
 
-	nxcp_sent_stop(xn);
+	kvfree(xn->sent);
 	hop_carrier_stop(&xn->carrier);
 }
 
@@ -108,29 +159,18 @@ static int __init nxcp_init(void)
 	err = register_pernet_subsys(&nxcp_net_ops);
 	if (err)
 		return err;
-	err = nxcp_gso_init();
+	err = hop_proto_start(&nxcp_proto, nxcp_protocol);
 	if (err)
-		goto no_gso;
-	err = nxcp_input_init();
-	if (err)
-		goto no_input;
-	nxcp_gro_start();
-	return 0;
-
-no_input:
-	nxcp_gso_exit();
-no_gso:
-	unregister_pernet_subsys(&nxcp_net_ops);
+		unregister_pernet_subsys(&nxcp_net_ops);
 	return err;
 }
 
 /* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nxcp_exit(void)
 {
-	nxcp_gro_stop();
-	nxcp_input_exit();
+	hop_proto_stop(&nxcp_proto, nxcp_protocol);
 	unregister_pernet_subsys(&nxcp_net_ops);
-	nxcp_gso_exit();
+	hop_proto_end(&nxcp_proto, nxcp_protocol);
 	hop_flow_retire(&nxcp_flow_kind);
 }
 

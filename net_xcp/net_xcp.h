@@ -6,9 +6,9 @@
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
-#include <linux/tcp.h>
 #include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
+#include <hopcc/core/hop_proto.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/netns/generic.h>
 
@@ -69,13 +69,12 @@
  * XCP_COUNT_IPSEC_IN: headers removed in front of AH and ESP
  */
 #define XCP_COUNT_LIST(count)						\
+	HOP_CARRIER_COUNT_LIST(XCP_COUNT, count)				\
 	count(XCP_COUNT_IN, "in")					\
 	count(XCP_COUNT_IN_LATE, "in_late")				\
 	count(XCP_COUNT_IN_FLAGS, "in_flags_unknown")			\
-	count(XCP_COUNT_IN_BAD_SUM, "in_bad_sum")			\
 	count(XCP_COUNT_IN_BAD_SEQ, "in_bad_seq")			\
 	count(XCP_COUNT_IN_EXCESS, "in_excess")				\
-	count(XCP_COUNT_IN_NO_FLOW, "in_no_flow")			\
 	count(XCP_COUNT_IN_OFF, "in_off")				\
 	count(XCP_COUNT_IN_HIDDEN, "in_hidden")				\
 	count(XCP_COUNT_BAD, NULL)					\
@@ -86,20 +85,13 @@
 	count(XCP_COUNT_BAD_NEXT, "bad_next")				\
 	count(XCP_COUNT_OUT_DATA, "out_data")				\
 	count(XCP_COUNT_OUT_ACK, "out_ack")				\
-	count(XCP_COUNT_IN_HANDSHAKE, "in_handshake")			\
-	count(XCP_COUNT_OUT_HANDSHAKE, "out_handshake")			\
 	count(XCP_COUNT_OUT_TRY, "out_try")				\
-	count(XCP_COUNT_NO_ROOM, "out_no_room")				\
 	count(XCP_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(XCP_COUNT_OUT_GSO, "out_gso")				\
-	count(XCP_COUNT_NO_MEMORY, "no_memory")				\
 	count(XCP_COUNT_ACK_NOW, "ack_now")				\
 	count(XCP_COUNT_ICMP, "icmp")					\
 	count(XCP_COUNT_ICMP_REFUSED, "icmp_refused")			\
 	count(XCP_COUNT_ICMP_SHORT, "icmp_short")			\
-	count(XCP_COUNT_SUPPORTED, "peer_supported")			\
-	count(XCP_COUNT_UNSUPPORTED, "peer_unsupported")		\
-	count(XCP_COUNT_AVOIDED, "peer_avoided")			\
 	count(XCP_COUNT_TUNNEL_OUT, "tunnel_out")			\
 	count(XCP_COUNT_TUNNEL_NO_ROOM, "tunnel_no_room")		\
 	count(XCP_COUNT_TUNNEL_GSO, "tunnel_gso")			\
@@ -185,24 +177,15 @@ static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 	nxcp_count_add(xn, count, 1);
 }
 
-/* sysctl.c */
-extern const struct ctl_table nxcp_table[];
-void nxcp_knobs_default(struct nxcp_net *xn);
-
-/* hook.c */
-int nxcp_hook(void *state);
-void nxcp_unhook(struct net *net);
-
 /* flow.c */
 void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */
 unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
-int nxcp_input_init(void);
-void nxcp_input_exit(void);
+bool nxcp_receive_late(struct sk_buff *skb);
 
-/* note.c */
+/* insert.c */
 /**
  * struct nxcp_note - a congestion header stored at skb->head
  * @mark: identifies the skb that the note belongs to
@@ -215,24 +198,18 @@ struct nxcp_note {
 	bool tunnel;
 };
 
-struct xfrm_state;
-const struct xfrm_state *nxcp_ipsec_state(const struct sk_buff *skb);
 bool nxcp_ipsec_is_transport(const struct sk_buff *skb);
 bool nxcp_ipsec_is_inside(const struct sk_buff *skb);
 struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_bytes);
 bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken);
 void nxcp_note_forget(const struct sk_buff *skb);
 unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb);
-struct xcp_hdr *nxcp_ipsec_note(struct sk_buff *skb);
-
-/* insert.c */
 bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
 		    const struct nf_hook_state *state);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 
 /* sent.c */
 int nxcp_sent_start(struct nxcp_net *xn);
-void nxcp_sent_stop(struct nxcp_net *xn);
 void nxcp_sent_add(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
 bool nxcp_sent_has(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes);
 
@@ -241,8 +218,6 @@ bool nxcp_tunnel_is(u8 protocol);
 void nxcp_tunnel_enter(struct nxcp_net *xn, struct sk_buff *skb,
 		       const struct hop_shim_place *place, const struct nf_hook_state *state);
 void nxcp_tunnel_approach(struct sk_buff *skb, const struct net_device *out);
-void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		       const struct xcp_hdr *outer);
 void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
 			   const struct xcp_hdr *outer);
 bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
@@ -266,22 +241,12 @@ extern const struct hop_handshake_ops nxcp_handshake_ops;
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
-/* gso.c */
-int nxcp_gso_init(void);
-void nxcp_gso_exit(void);
-
-/* gro.c */
-struct sk_buff *nxcp_gro_receive_v4(struct list_head *head, struct sk_buff *skb);
-int nxcp_gro_complete_v4(struct sk_buff *skb, int at_bytes);
-struct sk_buff *nxcp_gro_receive_v6(struct list_head *head, struct sk_buff *skb);
-int nxcp_gro_complete_v6(struct sk_buff *skb, int at_bytes);
-void nxcp_gro_start(void);
-void nxcp_gro_stop(void);
+/* offload.c */
+extern struct hop_proto nxcp_proto;
 
 /* icmp.c */
-int nxcp_icmp_v4(struct sk_buff *skb, u32 info);
-int nxcp_icmp_v6(struct sk_buff *skb, struct inet6_skb_parm *opt, u8 type, u8 code,
-		 int offset, __be32 info);
+unsigned int nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
+			      enum hop_icmp_decision decision, u8 *next);
 
 /* Return: true if @protocol may follow the XCP header: TCP, a tunnel, AH or ESP */
 static inline bool nxcp_may_follow(u8 protocol)

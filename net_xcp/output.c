@@ -25,16 +25,6 @@ static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff 
 	       !(nxcp_ipsec_is_transport(skb) && READ_ONCE(xn->ipsec));
 }
 
-/* Return: true if the connection goes on without headers, because of a filter */
-static bool nxcp_is_stopped(const struct nxcp_net *xn, const struct sk_buff *skb,
-			    const struct hop_segment *seg, struct hop_flow *flow)
-{
-	if (!nxcp_is_hidden(xn, skb, seg->state))
-		return false;
-	hop_flow_event(flow, HOP_EVENT_HIDDEN);
-	return true;
-}
-
 static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
 	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
@@ -90,7 +80,7 @@ static unsigned int nxcp_output_end(struct nxcp_net *xn, struct sk_buff *skb,
 
 /*
  * Insert a header with the pending feedback: Minimal if @offer is NULL. A GSO packet is marked for
- * software segmentation, see gso.c. Return: false if the packet has no header.
+ * software segmentation, see offload.c. Return: false if the packet has no header.
  */
 static bool nxcp_insert_header(const struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct hop_flow *flow,
@@ -141,7 +131,7 @@ static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	}
 	nxcp_count_add(xn, offer ? XCP_COUNT_OUT_TRY : XCP_COUNT_OUT_ACK, pkts);
 	if (nxcp_output_end(xn, copy, seg->state) == NF_ACCEPT)
-		hop_hook_pass_on(copy, seg->state);
+		hop_hook_pass_behind(hop_hook_output, copy, seg->state);
 }
 
 /*
@@ -153,8 +143,11 @@ static bool nxcp_output_header(struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct hop_flow *flow,
 			       const struct xcp_offer *offer)
 {
-	if (nxcp_is_stopped(xn, skb, seg, flow))
+	if (nxcp_is_hidden(xn, skb, seg->state)) {
+		/* The connection goes on without headers. */
+		hop_flow_event(flow, HOP_EVENT_HIDDEN);
 		return false;
+	}
 	if (hop_carrier_passes(flow))
 		return nxcp_insert_header(xn, skb, seg, flow, offer, 0);
 	nxcp_send_copy(xn, skb, seg, flow, offer);
@@ -216,13 +209,6 @@ static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const stru
 		nxcp_count(xn, XCP_COUNT_OUT_ACK);
 }
 
-static bool nxcp_has_room_for_answer(const struct nxcp_net *xn, const struct sk_buff *skb,
-				     const struct hop_segment *seg)
-{
-	return hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES) &&
-	       (READ_ONCE(xn->gso) || !skb_is_gso(skb));
-}
-
 /*
  * Data of a socket with another congestion control: add pending feedback. If it does not fit, the
  * feedback waits: see nxcp_wants_room().
@@ -235,7 +221,8 @@ static void nxcp_output_answer(struct nxcp_net *xn, struct sk_buff *skb,
 
 	if (!nxcp_has_pending(&xf->vars) || !nxcp_path_takes_headers(sk, flow))
 		return;
-	if (!nxcp_has_room_for_answer(xn, skb, seg)) {
+	if (!hop_output_has_room(skb, seg->payload_bytes, XCP_HDR_BYTES) ||
+	    (skb_is_gso(skb) && !READ_ONCE(xn->gso))) {
 		spin_lock_bh(&xf->lock);
 		xf->vars.needs_room = true;
 		spin_unlock_bh(&xf->lock);
@@ -269,28 +256,22 @@ static void nxcp_output_established(struct nxcp_net *xn, struct sk_buff *skb,
 		nxcp_output_answer(xn, skb, seg, sk, flow);
 }
 
-static void nxcp_output_segment(struct nxcp_net *xn, struct sk_buff *skb,
-				const struct hop_segment *seg, struct net *net)
-{
-	if (seg->syn)
-		hop_negotiate_handshake(&nxcp_handshake_ops, skb, seg);
-	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(net))
-		nxcp_output_established(xn, skb, seg, skb->sk);
-}
-
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state)
 {
 	struct nxcp_net *xn = nxcp_net(state->net);
-	struct hop_shim_place place = seg->place;
 
 	if (!READ_ONCE(xn->on))
 		return NF_ACCEPT;
 	if (READ_ONCE(xn->ipsec))
 		nxcp_ipsec_begin(skb);
-	if (READ_ONCE(xn->tunnel) && nxcp_tunnel_is(place.next))
-		nxcp_tunnel_enter(xn, skb, &place, state);
-	if (seg->tcp && !seg->rst && !nxcp_is_below_ipsec(xn, skb))
-		nxcp_output_segment(xn, skb, seg, state->net);
+	if (READ_ONCE(xn->tunnel) && nxcp_tunnel_is(seg->place.next))
+		nxcp_tunnel_enter(xn, skb, &seg->place, state);
+	if (!seg->tcp || seg->rst || nxcp_is_below_ipsec(xn, skb))
+		return nxcp_output_end(xn, skb, state);
+	if (seg->syn)
+		hop_negotiate_handshake(&nxcp_handshake_ops, skb, seg);
+	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(state->net))
+		nxcp_output_established(xn, skb, seg, skb->sk);
 	return nxcp_output_end(xn, skb, state);
 }

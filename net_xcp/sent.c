@@ -48,12 +48,6 @@ int nxcp_sent_start(struct nxcp_net *xn)
 	return 0;
 }
 
-/* Context: process; no packets are processed any more. */
-void nxcp_sent_stop(struct nxcp_net *xn)
-{
-	kvfree(xn->sent);
-}
-
 /* Return: the place of the packet's copy in the table, or NULL. @hash: result */
 static u64 *nxcp_place_of(struct nxcp_net *xn, const struct sk_buff *skb, unsigned int offset_bytes,
 			  u64 *hash)

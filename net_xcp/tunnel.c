@@ -95,27 +95,6 @@ static bool nxcp_is_forwarded(const struct sk_buff *skb)
 	return IP6CB(skb)->flags & IP6SKB_FORWARDED || IP6CB(skb)->iif;
 }
 
-/* Return: the reason why a packet with an inner header gets no copy; XCP_COUNTS if there is none */
-static enum nxcp_count nxcp_find_obstacle(struct nxcp_net *xn, const struct sk_buff *skb,
-					  bool tunnel)
-{
-	struct in6_addr peer;
-
-	/*
-	 * nxcp_tunnel_approach() prevents this for tunnel devices; this GSO packet has another
-	 * origin.
-	 */
-	if (skb_is_gso(skb))
-		return XCP_COUNT_TUNNEL_GSO;
-	if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))
-		return XCP_COUNT_TUNNEL_NO_ROOM;
-	if (!tunnel)
-		return XCP_COUNTS;
-	nxcp_copy_peer(skb, &peer);
-	return hop_recent_has(&xn->unsupported_tunnels,
-				  &peer) ? XCP_COUNT_TUNNEL_AVOIDED : XCP_COUNTS;
-}
-
 /*
  * Return: true if the packet may get a header; @tunnel: it is a copy for a tunnel's far end.
  * Filters may match the protocol of the tunnel or of IPsec.
@@ -123,9 +102,18 @@ static enum nxcp_count nxcp_find_obstacle(struct nxcp_net *xn, const struct sk_b
 bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 			  const struct nf_hook_state *state, bool tunnel)
 {
-	enum nxcp_count obstacle = nxcp_find_obstacle(xn, skb, tunnel);
+	enum nxcp_count obstacle;
+	struct in6_addr peer;
 
-	if (obstacle == XCP_COUNTS)
+	nxcp_copy_peer(skb, &peer);
+	/* nxcp_tunnel_approach() segments for tunnel devices; this one has another origin. */
+	if (skb_is_gso(skb))
+		obstacle = XCP_COUNT_TUNNEL_GSO;
+	else if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))
+		obstacle = XCP_COUNT_TUNNEL_NO_ROOM;
+	else if (tunnel && hop_recent_has(&xn->unsupported_tunnels, &peer))
+		obstacle = XCP_COUNT_TUNNEL_AVOIDED;
+	else
 		return !nxcp_is_hidden(xn, skb, state);
 	nxcp_count(xn, obstacle);
 	return false;
@@ -207,14 +195,6 @@ void nxcp_tunnel_copy_back(struct nxcp_net *xn, struct sk_buff *skb, unsigned in
 	}
 	nxcp_write_delta(skb, &inner, outer->delta);
 	nxcp_count(xn, XCP_COUNT_TUNNEL_LOWERED);
-}
-
-/* Copy back the header of a packet that leaves a tunnel without encryption. */
-void nxcp_tunnel_leave(struct nxcp_net *xn, struct sk_buff *skb, unsigned int offset_bytes,
-		       const struct xcp_hdr *outer)
-{
-	nxcp_count(xn, XCP_COUNT_TUNNEL_IN);
-	nxcp_tunnel_copy_back(xn, skb, offset_bytes, outer);
 }
 
 /*

@@ -2,7 +2,6 @@
 /* The end host's part of XCP; see xcp_carrier.h. */
 
 #include <linux/limits.h>
-#include <linux/math64.h>
 #include "xcp_carrier.h"
 
 /* 2^40 bytes/s, 512 headers' worth; a larger sum means that no answer was sent for a long time. */
@@ -17,17 +16,6 @@
 /* Preamble, MAC header, checksum and gap of Ethernet. */
 #define XCP_FRAME_BYTES			38U
 
-static u32 nxcp_saturating_add(u32 count, u32 more)
-{
-	return count + min(more, U32_MAX - count);
-}
-
-/* No overflow: |sum| <= 2^40 and |part| < 2^47 */
-static s64 nxcp_bounded_sum(s64 sum, s64 part)
-{
-	return clamp_t(s64, sum + part, -XCP_UNRETURNED_MAX_BYTES_PS, XCP_UNRETURNED_MAX_BYTES_PS);
-}
-
 void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_bytes, u32 segs_pkts)
 {
 	v->segment_bytes = max_t(u32, v->segment_bytes, payload_bytes);
@@ -37,9 +25,12 @@ void nxcp_account(struct nxcp_vars *v, const struct xcp_hdr *h, u32 payload_byte
 	smp_store_release(&v->feedback_headers, v->feedback_headers + 1);
 	if (!xcp_rtt_us(h))
 		return;
+	/* No overflow: the sum is at most 2^40, the header's part less than 2^47. */
 	WRITE_ONCE(v->unreturned_bytes_ps,
-		   nxcp_bounded_sum(v->unreturned_bytes_ps, xcp_delta_sum(h, segs_pkts)));
-	WRITE_ONCE(v->unreturned_headers, nxcp_saturating_add(v->unreturned_headers, segs_pkts));
+		   clamp_t(s64, v->unreturned_bytes_ps + xcp_delta_sum(h, segs_pkts),
+			   -XCP_UNRETURNED_MAX_BYTES_PS, XCP_UNRETURNED_MAX_BYTES_PS));
+	WRITE_ONCE(v->unreturned_headers,
+		   v->unreturned_headers + min(segs_pkts, U32_MAX - v->unreturned_headers));
 	v->asked = true;
 }
 

@@ -40,10 +40,8 @@
 #include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <net/pkt_sched.h>
-#include <uapi/linux/pkt_sched_xcp.h>
 
 #include "xcp_ring.h"
-#include "xcp_router.h"
 #include "xcp_share.h"
 #include "xcp_look.h"
 
@@ -247,13 +245,6 @@ static void sxcp_keep_sums(struct sxcp_sched_data *q)
 	q->reported_time += q->vars.sum_time;
 }
 
-/* Publish the counts for the port's other queues, after an arrival. There is one writer. */
-static void sxcp_report_others(struct sxcp_sched_data *q)
-{
-	atomic64_set(&q->arrived.sent_bytes, q->reported_bytes + q->vars.input_bytes);
-	atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
-}
-
 /* Read the current counts of the port's other queues. Return: true if one of them is in use */
 static bool sxcp_read_others(struct sxcp_sched_data *q, u64 now_ns)
 {
@@ -412,16 +403,6 @@ static void sxcp_sleep(struct sxcp_sched_data *q)
 	sxcp_start(&q->vars, &q->params);
 }
 
-/* Warn once per qdisc and rate. */
-static void sxcp_warn_slow(struct sxcp_sched_data *q)
-{
-	if (q->warned_slow)
-		return;
-	q->warned_slow = true;
-	net_warn_ratelimited("%s: xcp has a rate of %llu bytes/s, but the port sends %llu: using that\n",
-			     qdisc_dev(q->sch)->name, q->port_bytes_ps, q->drain.rate_bytes_ps);
-}
-
 /*
  * Measure the rate of the port. Not with several transmit queues: the part of the rate that one
  * queue gets is unknown.
@@ -437,8 +418,13 @@ static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 
 	if (q->arrived.port)
 		return;
-	if (hop_drain_close(&q->drain, &q->drain_run, q->port_bytes_ps, &sent))
-		sxcp_warn_slow(q);
+	/* Warn once per qdisc and rate. */
+	if (hop_drain_close(&q->drain, &q->drain_run, q->port_bytes_ps, &sent) && !q->warned_slow) {
+		q->warned_slow = true;
+		net_warn_ratelimited("%s: xcp has a rate of %llu bytes/s, but the port sends %llu: using that\n",
+				     qdisc_dev(q->sch)->name, q->port_bytes_ps,
+				     q->drain.rate_bytes_ps);
+	}
 	q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 }
 
@@ -587,23 +573,6 @@ static int sxcp_enqueue_shared(struct sxcp_sched_data *q, struct sk_buff *skb,
 	return ret;
 }
 
-/* A packet arrives that may have a congestion header. */
-static void sxcp_receive_header(struct sxcp_sched_data *q, const struct sk_buff *skb)
-{
-	const struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
-
-	sxcp_receive(q, &pkt);
-}
-
-/* A packet without one is counted; it has no part in the feedback. */
-static void sxcp_receive_plain(struct sxcp_sched_data *q, const struct sk_buff *skb)
-{
-	const struct hop_pkt_wire wire = hop_pkt_wire(skb, q->params.overhead_bytes);
-
-	q->stats.other_pkts += wire.segs_pkts;
-	q->vars.input_bytes += wire.bytes;
-}
-
 static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct sxcp_sched_data *q = qdisc_priv(sch);
@@ -613,12 +582,22 @@ static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		sxcp_rouse(q);
 	if (q->shares)
 		return sxcp_enqueue_shared(q, skb, to_free);
-	if (hop_pkt_lacks(skb, q->params.protocol))
-		sxcp_receive_plain(q, skb);
-	else
-		sxcp_receive_header(q, skb);
-	if (q->arrived.port)
-		sxcp_report_others(q);
+	if (hop_pkt_lacks(skb, q->params.protocol)) {
+		/* A packet without a congestion header is counted; it has no part in the feedback. */
+		const struct hop_pkt_wire wire = hop_pkt_wire(skb, q->params.overhead_bytes);
+
+		q->stats.other_pkts += wire.segs_pkts;
+		q->vars.input_bytes += wire.bytes;
+	} else {
+		const struct sxcp_pkt pkt = sxcp_look(skb, &q->params);
+
+		sxcp_receive(q, &pkt);
+	}
+	/* Publish the counts for the port's other queues; there is one writer. */
+	if (q->arrived.port) {
+		atomic64_set(&q->arrived.sent_bytes, q->reported_bytes + q->vars.input_bytes);
+		atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
+	}
 	return hop_child_enqueue(skb, sch, to_free);
 }
 

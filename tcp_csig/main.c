@@ -502,7 +502,7 @@ static void tcsig_calm(struct sock *sk, u8 new_state)
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
 	if (!cs->hop)
-		hop_cc_reno_calm(sk);
+		hop_cc_reno_calm(sk, new_state);
 	if (new_state == TCP_CA_Open)
 		cs->v.undo_cw = 0;
 }

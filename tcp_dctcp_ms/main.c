@@ -49,13 +49,6 @@ struct dctcp_net {
 static unsigned int dctcp_net_id;
 static struct tcp_congestion_ops dctcp_reno;
 
-/* Fall back to Reno: without ECN on the connection DCTCP cannot work. */
-static void dctcp_fall_back(struct sock *sk)
-{
-	hop_stack_set_cc(sk, &dctcp_reno);
-	hop_stack_forget_ecn(sk);
-}
-
 /*
  * Select the reaction by the minimum RTT: at the first sample, and again once per window on a
  * connection whose RTTs were high so far.
@@ -74,10 +67,13 @@ static void dctcp_choose(const struct sock *sk, struct dctcp_sock *ds)
  */
 static void dctcp_decide(struct sock *sk, struct dctcp_sock *ds)
 {
-	if (!compat_ecn_ok(tcp_sk(sk)))
-		dctcp_fall_back(sk);
-	else if (tcp_sk(sk)->srtt_us)
+	if (!compat_ecn_ok(tcp_sk(sk))) {
+		/* Without ECN on the connection DCTCP cannot work. */
+		hop_stack_set_cc(sk, &dctcp_reno);
+		hop_stack_forget_ecn(sk);
+	} else if (tcp_sk(sk)->srtt_us) {
 		dctcp_choose(sk, ds);
+	}
 }
 
 static void dctcp_init(struct sock *sk)
@@ -251,27 +247,22 @@ static const struct hop_cc_law dctcp_ms_law = {
 HOP_CC_EVENTS(dctcp, dctcp_ms_law)
 
 /* ss calls this without the socket lock. */
-static void dctcp_fill_info(const struct dctcp_sock *ds,
-			    struct tcp_dctcp_info *info)
+static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
 {
-	if (hop_peek(ds->law) != DCTCP_LAW_DCTCP)
-		return;
-	info->dctcp_enabled = 1;
-	info->dctcp_ce_state = hop_peek(ds->receiver.ce);
-	info->dctcp_alpha = hop_peek(ds->sender.alpha) >>
-			    (DCTCP_ALPHA_SHIFT - DCTCP_INFO_ALPHA_SHIFT);
-	info->dctcp_ab_ecn = hop_peek(ds->sender.marked_bytes);
-	info->dctcp_ab_tot = hop_peek(ds->sender.sent_bytes);
-}
+	const struct dctcp_sock *ds = inet_csk_ca(sk);
 
-static size_t dctcp_get_info(struct sock *sk, u32 ext, int *attr,
-			     union tcp_cc_info *info)
-{
 	if (!hop_cc_is_asked(ext, INET_DIAG_DCTCPINFO))
 		return 0;
 	memset(&info->dctcp, 0, sizeof(info->dctcp));
-	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &dctcp_reno)
-		dctcp_fill_info(inet_csk_ca(sk), &info->dctcp);
+	if (READ_ONCE(inet_csk(sk)->icsk_ca_ops) != &dctcp_reno &&
+	    hop_peek(ds->law) == DCTCP_LAW_DCTCP) {
+		info->dctcp.dctcp_enabled = 1;
+		info->dctcp.dctcp_ce_state = hop_peek(ds->receiver.ce);
+		info->dctcp.dctcp_alpha = hop_peek(ds->sender.alpha) >>
+					  (DCTCP_ALPHA_SHIFT - DCTCP_INFO_ALPHA_SHIFT);
+		info->dctcp.dctcp_ab_ecn = hop_peek(ds->sender.marked_bytes);
+		info->dctcp.dctcp_ab_tot = hop_peek(ds->sender.sent_bytes);
+	}
 	*attr = INET_DIAG_DCTCPINFO;
 	return sizeof(info->dctcp);
 }

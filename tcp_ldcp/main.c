@@ -312,37 +312,28 @@ static void ldcp_reduce(struct sock *sk, struct ldcp_sock *ls, bool timeout)
 	ldcp_enter(sk, &ls->v, true);
 }
 
-/* If a timer of the stack detects the loss, it retransmits before cong_control() runs again. */
-static void ldcp_recover(struct sock *sk, struct ldcp_sock *ls)
-{
-	ldcp_reduce(sk, ls, false);
-	ldcp_apply(sk, &ls->v, TCP_CA_Recovery, 0);
-	ldcp_hold(sk, &ls->v);
-}
-
-/* Done once: with ECE on the same ACK, the stack enters TCP_CA_CWR a second time for the mark. */
-static void ldcp_lose_tail(struct sock *sk, struct ldcp_sock *ls)
-{
-	ls->tail_lost = false;
-	ldcp_reduce(sk, ls, false);
-	/* The probe was sent before: only its own DSACK can show that no packet was lost. */
-	ls->undo_retrans_pkts = tcp_sk(sk)->total_retrans - 1;
-}
-
 static void ldcp_lost(struct sock *sk, u8 new_state)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	struct ldcp_sock *ls = inet_csk_ca(sk);
 	u8 old_state = icsk->icsk_ca_state;
 
-	if (new_state == TCP_CA_Loss && icsk->icsk_retransmits + 1 >= LDCP_TIMEOUTS_MAX)
+	if (new_state == TCP_CA_Loss && icsk->icsk_retransmits + 1 >= LDCP_TIMEOUTS_MAX) {
 		ldcp_fall_back(sk);
-	else if (new_state == TCP_CA_Loss)
+	} else if (new_state == TCP_CA_Loss) {
 		ldcp_reduce(sk, ls, true);
-	else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery)
-		ldcp_recover(sk, ls);
-	else if (new_state == TCP_CA_CWR && ls->tail_lost)
-		ldcp_lose_tail(sk, ls);
+	} else if (new_state == TCP_CA_Recovery && old_state < TCP_CA_Recovery) {
+		ldcp_reduce(sk, ls, false);
+		/* If a timer detects the loss, it retransmits before cong_control() runs again. */
+		ldcp_apply(sk, &ls->v, TCP_CA_Recovery, 0);
+		ldcp_hold(sk, &ls->v);
+	} else if (new_state == TCP_CA_CWR && ls->tail_lost) {
+		/* Once: with ECE on the same ACK, TCP_CA_CWR comes again for the mark. */
+		ls->tail_lost = false;
+		ldcp_reduce(sk, ls, false);
+		/* The probe was sent before: only its own DSACK shows that nothing was lost. */
+		ls->undo_retrans_pkts = tcp_sk(sk)->total_retrans - 1;
+	}
 }
 
 static const struct hop_cc_law ldcp_law = {

@@ -78,25 +78,20 @@ static u32 ldcp_left_bytes(const struct sock *sk, u32 seq)
 	return write_seq - seq;
 }
 
-static u32 ldcp_output_defer_bytes(const struct tcp_sock *tp, u32 segs_pkts)
-{
-	/* 2^20 packets of less than 2^16 bytes */
-	const u64 cwnd_bytes = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;
-
-	return ldcp_defer_bytes(min_t(u64, cwnd_bytes, tp->snd_wnd), segs_pkts, tp->mss_cache);
-}
-
 static unsigned int ldcp_output_first(struct sk_buff *skb, const struct nf_hook_state *state,
 				      u32 seq, u32 payload_bytes)
 {
 	const struct tcp_sock *tp = tcp_sk(skb->sk);
 	const u32 segs_pkts = max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+	/* 2^20 packets of less than 2^16 bytes */
+	const u64 cwnd_bytes = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;
 	struct ldcp_flight f = {
 		.room_pkts = max_t(s32, tcp_snd_cwnd(tp) - tcp_packets_in_flight(tp), 0),
 		.room_bytes = tcp_wnd_end(tp) - seq,
 		.left_bytes = tcp_hdr(skb)->fin ? payload_bytes : ldcp_left_bytes(skb->sk, seq),
 		.mss_bytes = tp->mss_cache,
-		.defer_bytes = ldcp_output_defer_bytes(tp, segs_pkts),
+		.defer_bytes = ldcp_defer_bytes(min_t(u64, cwnd_bytes, tp->snd_wnd), segs_pkts,
+						tp->mss_cache),
 	};
 
 	if (ldcp_has_tail(&f, segs_pkts, payload_bytes))

@@ -45,7 +45,7 @@ struct txcp_sock {
 	struct hop_speed speed;	/* of the socket's device; read once a round trip */
 	bool small : 1;		/* the window in the last offer is small */
 	bool reported : 1;	/* a packet was sent with a small window in its header */
-	bool delayed : 1;	/* txcp_is_delayed() at the last update of cwnd */
+	bool delayed : 1;	/* cwnd has one more packet: txcp_small_window() */
 	bool paces : 1;		/* xcp has switched pacing on */
 	bool tried : 1;		/* a header has passed the path */
 	bool lost_plain : 1;	/* the data that was lost last had no header */
@@ -109,16 +109,6 @@ static void txcp_offer(const struct sock *sk, struct txcp_sock *xs, struct xcp_f
 }
 
 /*
- * Is a single packet in flight whose ACK the receiver may delay by up to 40 ms? It acknowledges a
- * packet at once if the packet's header has a small window; this one may have been sent before the
- * window became small. @cwnd_pkts: the window
- */
-static bool txcp_is_delayed(const struct sock *sk, const struct txcp_sock *xs, u32 cwnd_pkts)
-{
-	return cwnd_pkts == 1 && tcp_sk(sk)->packets_out == 1 && !xs->reported;
-}
-
-/*
  * Return: cwnd, packets: @cwnd_pkts, and one more if the ACK of a single packet in flight may be
  * delayed, since the receiver acknowledges a second one at once. The window is small, or was.
  */
@@ -128,7 +118,11 @@ static u32 txcp_small_window(struct sock *sk, struct txcp_sock *xs, u32 cwnd_pkt
 
 	xs->small = cwnd_pkts <= XCP_SMALL_PKTS;
 	xs->reported = xs->reported && xs->small;
-	delayed = txcp_is_delayed(sk, xs, cwnd_pkts);
+	/*
+	 * The receiver may delay the ACK by up to 40 ms. It acknowledges a packet at once if the
+	 * packet's header has a small window; this one may have been sent before.
+	 */
+	delayed = cwnd_pkts == 1 && tcp_sk(sk)->packets_out == 1 && !xs->reported;
 	if (delayed != xs->delayed)
 		hop_space(sk, delayed, txcp_throughput_bytes_ps(txcp_wnd_bytes(&xs->v),
 								xs->v.rtt_us));
@@ -182,12 +176,6 @@ static void txcp_set_socket(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes
 		hop_stack_set_pace(sk, rate_bytes_ps, l.limit_bytes_ps);
 }
 
-/* Update the socket where no feedback was received. */
-static void txcp_apply(struct sock *sk, struct txcp_sock *xs, u32 mss_bytes)
-{
-	txcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
-}
-
 static void txcp_init(struct sock *sk)
 {
 	struct txcp_sock *xs = inet_csk_ca(sk);
@@ -197,7 +185,7 @@ static void txcp_init(struct sock *sk)
 	hop_stack_bound_cwnd(sk);
 	if (hop_cc_waits_for_repair(sk, &txcp_cc))
 		return;
-	/* It may have been XCP's before, see txcp_wait(). */
+	/* It may have been XCP's before, see txcp_ends(). */
 	memset(xs, 0, sizeof(*xs));
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
@@ -219,7 +207,7 @@ static void txcp_init(struct sock *sk)
 	xs->speed = hop_sock_speed(sk);
 	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	xs->paces = hop_stack_start_pacing(sk);
-	txcp_apply(sk, xs, hop_cc_mss_bytes(sk));
+	txcp_set_socket(sk, xs, hop_cc_mss_bytes(sk), (struct xcp_feedback){});
 }
 
 /* Restore the socket's state for the next congestion control. */
@@ -247,25 +235,6 @@ static void txcp_give_up(struct sock *sk)
 	hop_stack_set_cc(sk, &txcp_reno);
 }
 
-/*
- * TCP marks the first packets of a connection as application-limited even if more data is queued,
- * so the write queue counts, too.
- *
- * Return: true if the application or the peer's receive window limits the sender.
- */
-static bool txcp_is_limited(const struct sock *sk, const struct rate_sample *rs)
-{
-	return (rs->is_app_limited && !tcp_send_head(sk)) ||
-	       tcp_sk(sk)->chrono_type == TCP_CHRONO_RWND_LIMITED;
-}
-
-/* From now on an undo of the loss restores nothing: feedback has changed the window since. */
-static void txcp_resume_xcp(const struct sock *sk, struct txcp_sock *xs)
-{
-	xs->undo_wnd = 0;
-	trace_xcp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
-}
-
 static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 {
 	const struct txcp_net *xn = net_generic(sock_net(sk), txcp_net_id);
@@ -274,34 +243,20 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 	enum txcp_loss loss = xs->lost_plain ? XCP_LOSS_ROUND : READ_ONCE(xn->knobs.loss);
 	u32 mss_bytes = hop_cc_mss_bytes(sk);
 
-	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow)))
+	if (txcp_gives_up(&xs->v, loss, recovered, nxcp_flow_was_asked(xs->flow))) {
 		txcp_give_up(sk);
-	else if (txcp_reno_over(&xs->v, loss, recovered, (u64)txcp_reno_pkts(sk) * mss_bytes,
-				mss_bytes))
-		txcp_resume_xcp(sk, xs);
-}
-
-/* Reno goes on from XCP's window, which slow start would double. */
-static void txcp_give_up_unlost(struct sock *sk)
-{
-	hop_stack_set_ssthresh(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
-	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
-	txcp_give_up(sk);
+	} else if (txcp_reno_over(&xs->v, loss, recovered, (u64)txcp_reno_pkts(sk) * mss_bytes,
+				  mss_bytes)) {
+		/* Feedback has changed the window since: no undo of the loss restores it. */
+		xs->undo_wnd = 0;
+		trace_xcp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
+	}
 }
 
 /*
- * In the first round trip of data no header has passed the path. Reno goes on, as with a new
- * connection, while the carrier tries further headers.
- */
-static void txcp_wait(struct sock *sk, const struct txcp_sock *xs)
-{
-	txcp_release(sk);
-	if (!xs->v.reno)
-		hop_stack_set_cwnd(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
-	hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
-}
-
-/*
+ * HOP_PEER_UNKNOWN: in the first round trip of data no header has passed the path. Reno goes on, as
+ * with a new connection, while the carrier tries further headers.
+ *
  * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
  * the carrier removes its entry and sends no headers any more: HOP_PEER_UNSUPPORTED. A recovery is
  * left to end first.
@@ -314,12 +269,19 @@ static bool txcp_ends(struct sock *sk, const struct txcp_sock *xs)
 
 	if (peer == HOP_PEER_SUPPORTED || inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder)
 		return false;
-	if (peer == HOP_PEER_UNKNOWN)
-		txcp_wait(sk, xs);
-	else if (xs->v.reno)
-		txcp_give_up(sk);
-	else
-		txcp_give_up_unlost(sk);
+	if (peer == HOP_PEER_UNKNOWN) {
+		txcp_release(sk);
+		if (!xs->v.reno)
+			hop_stack_set_cwnd(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
+		hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
+		return true;
+	}
+	/* Reno goes on from XCP's window, which slow start would double. */
+	if (!xs->v.reno) {
+		hop_stack_set_ssthresh(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
+		trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
+	}
+	txcp_give_up(sk);
 	return true;
 }
 
@@ -350,7 +312,11 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 	/* During recovery the stack decides how many packets are in flight. */
 	xs->v.in_flight_pkts = inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder ? U32_MAX :
 			       max(xs->v.in_flight_pkts, rs->prior_in_flight);
-	if (txcp_is_limited(sk, rs))
+	/*
+	 * The application or the peer's receive window limits the sender. TCP marks the first
+	 * packets of a connection as application-limited even if more data is queued.
+	 */
+	if ((rs->is_app_limited && !tcp_send_head(sk)) || tp->chrono_type == TCP_CHRONO_RWND_LIMITED)
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_pkts))
 		txcp_end_round(sk, xs, tp->delivered - start_pkts, mss_bytes);
@@ -416,7 +382,7 @@ static void txcp_resume(struct sock *sk)
 	mss_bytes = hop_cc_mss_bytes(sk);
 	txcp_age_idle(&xs->v, idle_us, XCP_INIT_PKTS * mss_bytes, mss_bytes);
 	xs->speed = hop_sock_speed(sk);
-	txcp_apply(sk, xs, mss_bytes);
+	txcp_set_socket(sk, xs, mss_bytes, (struct xcp_feedback){});
 }
 
 /*
@@ -448,11 +414,6 @@ static void txcp_lost(struct sock *sk, u8 new_state)
 	xs->lost_plain = !xs->tried || before(tcp_sk(sk)->snd_una, xs->plain_seq);
 	txcp_begin_reno(&xs->v, new_state > TCP_CA_CWR, tcp_min_rtt(tcp_sk(sk)));
 	trace_xcp_rule(sk, true, tcp_snd_cwnd(tcp_sk(sk)));
-}
-
-static void txcp_calm(struct sock *sk, u8 new_state)
-{
-	hop_cc_reno_calm(sk);
 }
 
 /* The stack found that the retransmission was spurious: restore the window and XCP. */
@@ -503,7 +464,7 @@ static const struct hop_cc_law txcp_law = {
 	.ack		= txcp_acked,
 	.resume		= txcp_resume,
 	.lost		= txcp_lost,
-	.calm		= txcp_calm,
+	.calm		= hop_cc_reno_calm,
 };
 
 HOP_CC_LAW(txcp, txcp_law)

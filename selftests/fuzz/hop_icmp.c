@@ -53,7 +53,7 @@ static struct sk_buff draw_error(u32 ip_bytes, bool is_int)
 	return skb;
 }
 
-/* As hop_icmp_report_v4() does around the handler of the next protocol */
+/* As hop_icmp_v4() does around the handler of the next protocol */
 static void skip(struct sk_buff *skb, u32 ip_bytes, u32 bytes)
 {
 	u8 before[FRAME_MAX_BYTES], after[FRAME_MAX_BYTES];

@@ -9,11 +9,8 @@
 #include <linux/percpu.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_recent.h>
+#include <hopcc/lib/hop_count.h>
 #include <hopcc/lib/hop_sysctl.h>
-
-/* A carrier lists its counters once, as count(INDEX, name): these make its enum and its names. */
-#define HOP_COUNTER_INDEX(index, name)	index,
-#define HOP_COUNTER_NAME(index, name)	name,
 
 /**
  * struct hop_carrier_kind - a carrier
@@ -21,19 +18,11 @@
  *	hop_carrier_net
  * @file: name of its file in /proc/net
  * @table: its sysctls
- * @names: names of its counters; a counter without a name (NULL) is not shown
+ * @names: names of its counters, from HOP_CARRIER_COUNT_LIST on; a counter without a name (NULL) is
+ *	not shown
  * @counts: number of counters
- * @supported: counter of connections whose peer supports the carrier's headers
- * @unsupported: counter of connections whose peer does not
- * @avoided: counter of connections that do not ask by ACKs, because the cache has the peer
- * @no_flow: counter of packets that ask or answer and for which there is no flow
  * @icmp_refused: counter of ICMP errors by which the peer or the path refuses headers; carriers
  *	of a header that is a protocol of IP have it
- * @in_handshake: counter of packets received with the option by which carriers negotiate
- * @out_handshake: counter of packets sent with it
- * @bad_sum: counter of packets with it whose checksum is wrong
- * @no_room: counter of packets that have no room for it
- * @no_memory: counter of packets that could not be made writable for it
  * @trace: tracepoint of a step of discovery
  */
 struct hop_carrier_kind {
@@ -42,16 +31,7 @@ struct hop_carrier_kind {
 	const struct ctl_table *table;
 	const char * const *names;
 	unsigned int counts;
-	unsigned int supported;
-	unsigned int unsupported;
-	unsigned int avoided;
-	unsigned int no_flow;
 	unsigned int icmp_refused;
-	unsigned int in_handshake;
-	unsigned int out_handshake;
-	unsigned int bad_sum;
-	unsigned int no_room;
-	unsigned int no_memory;
 	void (*trace)(const struct hop_flow_key *key, int event, int from, int to);
 };
 

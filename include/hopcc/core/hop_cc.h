@@ -285,12 +285,13 @@ static inline void hop_cc_reno_lost(struct sock *sk, u8 new_state)
 /**
  * hop_cc_reno_calm() - set Reno's window at the end of a loss recovery
  * @sk: a TCP socket
+ * @new_state: the state that follows the recovery
  *
  * It is ssthresh, which limited it during the recovery, unless the stack has undone the recovery.
  *
  * Context: socket lock held, in calm(): icsk_ca_state is still the old state.
  */
-static inline void hop_cc_reno_calm(struct sock *sk)
+static inline void hop_cc_reno_calm(struct sock *sk, u8 new_state)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -471,7 +472,6 @@ const struct sock *hop_cc_sender(const struct sk_buff *skb, const struct hop_cc 
 
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
 void hop_cc_leave_net(struct net *net, const struct hop_cc *cc);
-void hop_cc_stop_net(struct net *net, const struct hop_cc *cc);
 int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets);
 void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets);
 
@@ -549,10 +549,8 @@ static inline bool hop_cc_choose(struct sock *sk, const struct hop_cc *cc, enum 
 /* Context: any. Return: a hash of the peer's address, which no peer can choose. */
 static inline u32 hop_cc_peer_hash(const struct sock *sk)
 {
-#if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6)
 		return __ipv6_addr_jhash(&sk->sk_v6_daddr, net_hash_mix(sock_net(sk)));
-#endif
 	return (__force u32)sk->sk_daddr;
 }
 
@@ -622,14 +620,9 @@ static inline void hop_cc_free(struct sock *sk)
 	{									\
 		hop_cc_leave_net(net, &prefix##_cc);				\
 	}									\
-	static void __net_exit prefix##_net_exit(struct net *net)		\
-	{									\
-		hop_cc_stop_net(net, &prefix##_cc);				\
-	}									\
 	static struct pernet_operations prefix##_net_ops = {			\
 		.init		= prefix##_net_init,				\
 		.pre_exit	= prefix##_net_pre_exit,			\
-		.exit		= prefix##_net_exit,				\
 		.id		= &prefix##_net_id,				\
 		.size		= sizeof(struct prefix##_net),			\
 	};									\

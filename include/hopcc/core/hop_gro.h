@@ -24,14 +24,18 @@
 
 /**
  * struct hop_gro_kind - a carrier's functions that merge its headers
+ * @read: returns our header, from hop_gro_header(), validated, if it may be merged; or NULL
+ * @bytes: returns the length of a header, even
  * @may_merge: returns true if the header @held, of @held_pkts segments, can also stand for
  *	@header, of @pkts segments (1, or more for a GSO packet); both are valid and have the
  *	same length
  * @merge: changes @held to stand for both; called after may_merge(), once TCP has merged the data
  *
- * Declare the variable const, so that both functions are inlined.
+ * Declare the variable const, so that the functions are inlined.
  */
 struct hop_gro_kind {
+	const void *(*read)(struct sk_buff *skb);
+	unsigned int (*bytes)(const void *header);
 	bool (*may_merge)(const void *held, u32 held_pkts, const void *header, u32 pkts);
 	void (*merge)(void *held, u32 held_pkts, const void *header, u32 pkts);
 };
@@ -107,9 +111,7 @@ static inline bool hop_gro_is_alike(const struct sk_buff *p, const struct sk_buf
  * hop_gro_receive() - merge a segment with the held packet of its connection, or hold it
  * @head: list of held packets
  * @skb: the packet; GRO's offset is at our header
- * @header: our header, from hop_gro_header(), validated
- * @hdr_bytes: length of our header, even
- * @tcp: TCP's offload
+ * @tcp: TCP's offload, or NULL
  * @kind: the carrier's functions
  *
  * CHECKSUM_UNNECESSARY concerns a protocol that the device knows, not TCP behind our
@@ -119,14 +121,23 @@ static inline bool hop_gro_is_alike(const struct sk_buff *p, const struct sk_buf
  * Return: a held packet that must leave now, or NULL, like gro_receive.
  */
 static inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_buff *skb,
-					      const void *header, unsigned int hdr_bytes,
 					      const struct net_offload *tcp,
 					      const struct hop_gro_kind *kind)
 {
-	struct sk_buff *held = hop_gro_find(head, header + hdr_bytes), *apart = NULL, *done;
-	const u32 held_pkts = held ? NAPI_GRO_CB(held)->count : 0, pkts = NAPI_GRO_CB(skb)->count;
+	const void *header = tcp && tcp->callbacks.gro_receive ? kind->read(skb) : NULL;
+	const u32 pkts = NAPI_GRO_CB(skb)->count;
+	struct sk_buff *held, *apart = NULL, *done;
+	unsigned int hdr_bytes;
+	u32 held_pkts;
 
 	lockdep_assert_in_rcu_reader();
+	if (!header) {
+		NAPI_GRO_CB(skb)->flush = 1;
+		return NULL;
+	}
+	hdr_bytes = kind->bytes(header);
+	held = hop_gro_find(head, header + hdr_bytes);
+	held_pkts = held ? NAPI_GRO_CB(held)->count : 0;
 	if (held && !(hop_gro_is_alike(held, skb, hdr_bytes) &&
 		      kind->may_merge(skb_transport_header(held) - hdr_bytes, held_pkts,
 				      header, pkts))) {
@@ -147,9 +158,10 @@ static inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_
 
 /**
  * hop_gro_complete() - finish a merged packet that leaves GRO
- * @skb: the packet
- * @tcp_bytes: offset of the TCP header from skb->data
- * @tcp: TCP's offload
+ * @skb: the packet, whose header has been validated
+ * @at_bytes: offset of our header from skb->data
+ * @tcp: TCP's offload, or NULL
+ * @kind: the carrier's functions
  *
  * The packet is a GSO packet with our header, like those that a sender's TCP makes. If it is
  * forwarded, no NIC may segment it.
@@ -157,12 +169,15 @@ static inline struct sk_buff *hop_gro_receive(struct list_head *head, struct sk_
  * Context: softirq, RCU read side.
  * Return: 0 or an error, like gro_complete.
  */
-static inline int hop_gro_complete(struct sk_buff *skb, int tcp_bytes,
-				   const struct net_offload *tcp)
+static inline int hop_gro_complete(struct sk_buff *skb, int at_bytes,
+				   const struct net_offload *tcp, const struct hop_gro_kind *kind)
 {
-	const int err = tcp->callbacks.gro_complete(skb, tcp_bytes);
+	int err;
 
 	lockdep_assert_in_rcu_reader();
+	if (!tcp)
+		return -ENOENT;
+	err = tcp->callbacks.gro_complete(skb, at_bytes + kind->bytes(skb->data + at_bytes));
 	if (!err)
 		hop_shim_mark_gso(skb);
 	return err;

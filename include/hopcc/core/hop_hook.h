@@ -133,24 +133,15 @@ int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
 void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
 
 /**
- * hop_hook_pass_on() - send a packet through the hooks that are behind hop_core's output hook
+ * hop_hook_pass_behind() - send a packet through the hooks that are behind another one
+ * @own: the function of that hook: hop_hook_output() for carriers
  * @skb: a packet that is sent in addition to the hook's one, or in its place; it has a route and
  *	a device, and skb->data is at its network header
  * @state: the state of the hook
  *
  * Filters of users, net_csig_tag and conntrack's last hook see the packet; then it is sent.
  *
- * Context: RCU read lock, within hop_core's hook in POST_ROUTING.
- */
-void hop_hook_pass_on(struct sk_buff *skb, const struct nf_hook_state *state);
-
-/**
- * hop_hook_pass_behind() - hop_hook_pass_on() for another hook
- * @own: the function of the hook
- * @skb: as for hop_hook_pass_on()
- * @state: the state of the hook
- *
- * Context: RCU read lock, within the hook.
+ * Context: RCU read lock, within the hook in POST_ROUTING.
  */
 void hop_hook_pass_behind(nf_hookfn *own, struct sk_buff *skb, const struct nf_hook_state *state);
 
@@ -173,7 +164,6 @@ int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len,
 /* Called by hop_core only; its hooks in PRE_ROUTING and in POST_ROUTING. */
 unsigned int hop_hook_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 unsigned int hop_hook_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
-int hop_hook_init(void);
-void hop_hook_exit(void);
+extern struct pernet_operations hop_hook_net_ops;
 
 #endif /* HOPCC_CORE_HOP_HOOK_H */

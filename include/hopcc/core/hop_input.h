@@ -72,15 +72,6 @@ bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq
 u32 hop_input_state(const struct hop_flow_key *key);
 
 /**
- * hop_input_opens_flow() - may a SYN open a flow?
- * @key: key of the flow; a flow with this key may exist already
- *
- * Context: RCU read lock, BH off.
- * Return: true if a listener would accept it and no live connection has these ports.
- */
-bool hop_input_opens_flow(const struct hop_flow_key *key);
-
-/**
  * hop_input_act() - call a function for a connection's socket, in the context of TCP's input
  * @key: key of the flow
  * @act: function; called with the socket locked and not owned by a process
@@ -140,20 +131,12 @@ unsigned int hop_input_show(struct sk_buff *skb);
 void hop_input_again(struct sk_buff *skb);
 
 /**
- * hop_input_refuse_v4() - answer a packet as if no handler for its protocol existed
+ * hop_input_refuse() - answer a packet as if no handler for its protocol existed
  * @skb: the packet, skb->data behind its IP header; consumed
  *
  * Context: RCU read lock; called by the handler of the protocol.
  */
-void hop_input_refuse_v4(struct sk_buff *skb);
-
-/**
- * hop_input_refuse_v6() - hop_input_refuse_v4() for IPv6
- * @skb: the packet; consumed
- *
- * Context: RCU read lock; called by the handler of the protocol.
- */
-void hop_input_refuse_v6(struct sk_buff *skb);
+void hop_input_refuse(struct sk_buff *skb);
 
 /**
  * hop_input_was_fragmented() - did a packet arrive in fragments?

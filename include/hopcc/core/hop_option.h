@@ -3,7 +3,6 @@
 #ifndef HOPCC_CORE_HOP_OPTION_H
 #define HOPCC_CORE_HOP_OPTION_H
 
-#include <linux/types.h>
 #include <hopcc/wire/hop_option.h>
 
 struct sk_buff;

@@ -9,7 +9,6 @@
 #include <linux/netfilter.h>
 #include <linux/tcp.h>
 #include <linux/types.h>
-#include <hopcc/lib/hop_discover.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/sock.h>

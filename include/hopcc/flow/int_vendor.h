@@ -12,6 +12,7 @@
 
 #include <linux/types.h>
 #include <hopcc/flow/int_flow.h>
+#include <hopcc/lib/hop_count.h>
 #include <hopcc/lib/hpcc.h>
 #include <hopcc/wire/int.h>
 
@@ -49,9 +50,8 @@ struct tcphdr;
  * INT_COUNT_BAD_STACK: metadata that is no whole number of hops by the layouts; not read
  */
 #define INT_VENDOR_COUNT_LIST(count)					\
+	HOP_CARRIER_COUNT_LIST(INT_COUNT, count)				\
 	count(INT_COUNT_IN_HIDDEN, "in_hidden")				\
-	count(INT_COUNT_IN_BAD_SUM, "in_bad_sum")			\
-	count(INT_COUNT_NO_MEMORY, "no_memory")				\
 	count(INT_COUNT_IN_IFA, "in_ifa")				\
 	count(INT_COUNT_IN_IOAM, "in_ioam")				\
 	count(INT_COUNT_IN_INTMD, "in_intmd")				\
@@ -92,10 +92,8 @@ struct tcphdr;
 	count(INT_COUNT_BAD_INTMD_STACK, "bad_intmd_stack")		\
 	count(INT_COUNT_BAD_STACK, "bad_stack")
 
-#define INT_VENDOR_COUNT_INDEX(index, name)	index,
-
 enum int_vendor_count {
-	INT_VENDOR_COUNT_LIST(INT_VENDOR_COUNT_INDEX)
+	INT_VENDOR_COUNT_LIST(HOP_COUNTER_INDEX)
 	INT_VENDOR_COUNTS,
 };
 

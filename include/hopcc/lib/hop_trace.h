@@ -18,13 +18,11 @@
  */
 static inline void hop_trace_addrs(const struct sock *sk, u8 *saddr, u8 *daddr)
 {
-#if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6) {
 		memcpy(saddr, &sk->sk_v6_rcv_saddr, sizeof(struct in6_addr));
 		memcpy(daddr, &sk->sk_v6_daddr, sizeof(struct in6_addr));
 		return;
 	}
-#endif
 	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_saddr, (struct in6_addr *)saddr);
 	ipv6_addr_set_v4mapped(inet_sk(sk)->inet_daddr, (struct in6_addr *)daddr);
 }

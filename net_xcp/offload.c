@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * What IP calls for our protocol number (hop_proto.h): GSO and GRO.
+ *
  * GSO packets: TCP sends one packet for many segments, with one XCP header, and each segment on the
  * wire gets a copy of the header.
  *
@@ -9,12 +11,54 @@
  *
  * NICs must not segment these packets: hop_shim_mark_gso() marks them so that software segmentation
  * calls this code.
+ *
+ * GRO: segments with a congestion header merge like those without one if a single header can
+ * represent all of them, see xcp_merge.h. This also serves routers, which forward the merged packet.
+ * Packets whose header is not valid or not in front of TCP are left to the stack one by one, as are
+ * all packets while net.hopcc.xcp is 0.
  */
-#include <linux/netdevice.h>
-#include <net/protocol.h>
-
 #include "net_xcp.h"
 #include "xcp_merge.h"
+
+static bool nxcp_gro_may_merge(const void *held, u32 held_pkts, const void *header, u32 pkts)
+{
+	return nxcp_may_merge(held, held_pkts, header, pkts);
+}
+
+static void nxcp_gro_merge(void *held, u32 held_pkts, const void *header, u32 pkts)
+{
+	nxcp_merge(held, held_pkts, header, pkts);
+}
+
+/* Return: a header in front of TCP that may be merged, or NULL */
+static const void *nxcp_gro_read(struct sk_buff *skb)
+{
+	const struct xcp_hdr *h;
+
+	if (!READ_ONCE(nxcp_proto.merges) || !READ_ONCE(nxcp_net(dev_net(skb->dev))->on) ||
+	    !hop_gro_is_plain(skb))
+		return NULL;
+	h = hop_gro_header(skb, sizeof(*h));
+	if (xcp_check(h, nxcp_protocol) || h->protocol != IPPROTO_TCP)
+		return NULL;
+	/*
+	 * XCP_FLAG_SUM is only for GSO packets within a host; on the wire the bit has another
+	 * meaning.
+	 */
+	return h->flags & XCP_FLAG_SUM && !skb_is_gso(skb) ? NULL : h;
+}
+
+static unsigned int nxcp_gro_bytes(const void *header)
+{
+	return XCP_HDR_BYTES;
+}
+
+static const struct hop_gro_kind nxcp_gro = {
+	.read = nxcp_gro_read,
+	.bytes = nxcp_gro_bytes,
+	.may_merge = nxcp_gro_may_merge,
+	.merge = nxcp_gro_merge,
+};
 
 static struct xcp_hdr *nxcp_header_of(const struct sk_buff *seg)
 {
@@ -58,51 +102,4 @@ static struct sk_buff *nxcp_gso_segment(struct sk_buff *skb, const struct net_of
 	return segs;
 }
 
-static struct sk_buff *nxcp_gso_v4(struct sk_buff *skb, netdev_features_t features)
-{
-	return nxcp_gso_segment(skb, rcu_dereference(inet_offloads[IPPROTO_TCP]));
-}
-
-static const struct net_offload nxcp_offload_v4 = {
-	.callbacks = {
-		.gso_segment = nxcp_gso_v4,
-		.gro_receive = nxcp_gro_receive_v4,
-		.gro_complete = nxcp_gro_complete_v4,
-	},
-};
-
-#if IS_ENABLED(CONFIG_IPV6)
-static struct sk_buff *nxcp_gso_v6(struct sk_buff *skb, netdev_features_t features)
-{
-	return nxcp_gso_segment(skb, rcu_dereference(inet6_offloads[IPPROTO_TCP]));
-}
-
-static const struct net_offload nxcp_offload_v6 = {
-	.callbacks = {
-		.gso_segment = nxcp_gso_v6,
-		.gro_receive = nxcp_gro_receive_v6,
-		.gro_complete = nxcp_gro_complete_v6,
-	},
-};
-#endif
-
-int nxcp_gso_init(void)
-{
-	if (inet_add_offload(&nxcp_offload_v4, nxcp_protocol))
-		return -EBUSY;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (inet6_add_offload(&nxcp_offload_v6, nxcp_protocol)) {
-		inet_del_offload(&nxcp_offload_v4, nxcp_protocol);
-		return -EBUSY;
-	}
-#endif
-	return 0;
-}
-
-void nxcp_gso_exit(void)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_del_offload(&nxcp_offload_v6, nxcp_protocol);
-#endif
-	inet_del_offload(&nxcp_offload_v4, nxcp_protocol);
-}
+HOP_PROTO(nxcp);

@@ -39,7 +39,7 @@ QDISCS = {
 }
 # Instructions of the timers of a port that has a packet in every millisecond, its period; the packet itself takes
 # 3950 to 4000, with the call that sends it.
-TIMERS = {"xcp": 3000, "csig": 1670}
+TIMERS = {"xcp": 3000}
 
 
 def measure():

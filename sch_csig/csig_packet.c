@@ -2,11 +2,8 @@
 /* CSIG tags in packets on egress: what few packets need; see csig_packet.h. */
 #include "csig_packet.h"
 
-/*
- * csig_find() for any packet, without pulling data into the linear part.
- */
-struct csig_place scsig_packet_find_deep(const struct sk_buff *skb,
-					 const struct csig_tpids *tpids)
+/* csig_find() for any packet, without pulling data into the linear part */
+struct csig_place scsig_packet_find(const struct sk_buff *skb, const struct csig_tpids *tpids)
 {
 	const u32 walk_bytes = min(skb->len, CSIG_WALK_BYTES);
 	u8 buf[CSIG_WALK_BYTES];
@@ -104,17 +101,18 @@ bool scsig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
 	return true;
 }
 
-/* Get the packet's TTL, hop limit or MPLS TTL; 0 if it has none. */
-u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place)
+/* Get the TTL, hop limit or MPLS TTL of a packet with a tag; 0 if it has none. */
+u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_tpids *tpids)
 {
-	u32 offset_bytes = scsig_packet_behind_bytes(place);
+	const struct csig_place place = scsig_packet_find(skb, tpids);
+	u32 offset_bytes = scsig_packet_behind_bytes(&place);
 	u8 ttl = 0;
 
-	if (place->inner == ETH_P_IP)
+	if (place.inner == ETH_P_IP)
 		offset_bytes += offsetof(struct iphdr, ttl);
-	else if (place->inner == ETH_P_IPV6)
+	else if (place.inner == ETH_P_IPV6)
 		offset_bytes += offsetof(struct ipv6hdr, hop_limit);
-	else if (place->inner == ETH_P_MPLS_UC || place->inner == ETH_P_MPLS_MC)
+	else if (place.inner == ETH_P_MPLS_UC || place.inner == ETH_P_MPLS_MC)
 		offset_bytes += sizeof(struct mpls_label) - 1;
 	else
 		return 0;

@@ -25,36 +25,31 @@
 /* Length of a frame up to the EtherType behind the longest tag, if no VLAN tags precede it. */
 #define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
 
-struct csig_place scsig_packet_find_deep(const struct sk_buff *skb,
-					 const struct csig_tpids *tpids);
-
 /**
- * scsig_packet_find() - find the tag of a packet
+ * scsig_packet_glance() - recognise most packets by their first EtherTypes
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
- * A tag without a VLAN tag in front is read in place, which is sufficient for most packets. The
- * search for other tags may copy the bytes that are not in the linear part.
- *
- * Return: like csig_find().
+ * Return: CSIG_NONE if there is no tag; the format of a tag at CSIG_FIRST_TAG_BYTES that is in the
+ * linear part and has no fault; CSIG_FORMS if scsig_packet_find() must be called.
  */
-static inline struct csig_place scsig_packet_find(const struct sk_buff *skb,
-						  const struct csig_tpids *tpids)
+static inline enum csig_form scsig_packet_glance(const struct sk_buff *skb,
+						 const struct csig_tpids *tpids)
 {
 	enum csig_form form;
 	u16 ether_type;
 
 	if (skb_headlen(skb) < CSIG_PACKET_NEAR_BYTES)
-		return scsig_packet_find_deep(skb, tpids);
+		return CSIG_FORMS;
 	ether_type = csig_ether_type(skb->data, CSIG_FIRST_TAG_BYTES);
 	form = csig_form_of(tpids, ether_type);
-	if (form)
-		return csig_place_of(form, CSIG_FIRST_TAG_BYTES, skb->data,
-				     CSIG_PACKET_NEAR_BYTES, skb->len, tpids);
-	if (csig_is_vlan(ether_type))
-		return scsig_packet_find_deep(skb, tpids);
-	return (struct csig_place) {};
+	if (form ? csig_place_of(form, CSIG_FIRST_TAG_BYTES, skb->data, CSIG_PACKET_NEAR_BYTES,
+				 skb->len, tpids).fault : csig_is_vlan(ether_type))
+		return CSIG_FORMS;
+	return form;
 }
+
+struct csig_place scsig_packet_find(const struct sk_buff *skb, const struct csig_tpids *tpids);
 
 /**
  * scsig_packet_read() - read the data fields of a packet's tag
@@ -102,6 +97,6 @@ static inline void scsig_packet_forget_sum(struct sk_buff *skb)
 bool scsig_packet_normalise(struct sk_buff *skb, struct net_device *dev,
 			    const struct csig_place *place);
 bool scsig_packet_cut(struct sk_buff *skb, const struct csig_place *place);
-u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place);
+u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_tpids *tpids);
 
 #endif /* HOPCC_SCH_CSIG_CSIG_PACKET_H */

@@ -93,6 +93,7 @@ struct scsig_shared {
  * @sch: the qdisc that contains this structure as private data
  * @set: the settings; NULL only until init() sets them
  * @port: the estimate, or a copy of the shared port's estimate
+ * @look_ns: time of the next scsig_look(); 0: at the next departure
  * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
  *	estimate or the settings change
  * @departures: number of packets that left; a GSO packet is one
@@ -111,6 +112,7 @@ struct scsig_sched_data {
 	struct Qdisc *sch;
 	struct scsig_settings *set;
 	struct scsig_port_vars port;
+	u64 look_ns;
 	u32 known;
 	u32 departures;
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
@@ -195,22 +197,27 @@ static void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkt
 		q->stats.expanded_pkts += pkts;
 }
 
-static int scsig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free,
-				const struct csig_place *place)
+/* Enqueue a packet that may have a tag anywhere, or whose tag is not updated. */
+static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
+				      struct sk_buff **to_free)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	const u32 type = place->fault ? CSIG_TYPES : scsig_packet_read(skb, place).type;
+	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
 	const u32 pkts = scsig_pkts(skb);
+	u32 type = CSIG_TYPES;
 
-	scsig_count(q, place->form, pkts);
-	if (scsig_must_strip(q, place, type, pkts))
+	if (!place.form)
+		return hop_child_enqueue(skb, sch, to_free);
+	if (!place.fault)
+		type = scsig_packet_read(skb, &place).type;
+	scsig_count(q, place.form, pkts);
+	if (scsig_must_strip(q, &place, type, pkts))
 		return scsig_strip(q, skb, pkts) ? hop_child_enqueue(skb, sch, to_free) :
 						   qdisc_drop(skb, sch, to_free);
-	/* The tag asks for the packet's delay in this port. */
 	if (type == CSIG_PD && scsig_has(q->set, type))
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	if (!place->fault && scsig_packet_is_second_form(skb, place) &&
-	    scsig_packet_normalise(skb, qdisc_dev(sch), place) && skb_is_gso(skb) &&
+	if (!place.fault && scsig_packet_is_second_form(skb, &place) &&
+	    scsig_packet_normalise(skb, qdisc_dev(sch), &place) && skb_is_gso(skb) &&
 	    !hop_device_is_veth(qdisc_dev(sch)))
 		return scsig_queue_segments(skb, sch, to_free);
 	return hop_child_enqueue(skb, sch, to_free);
@@ -219,13 +226,24 @@ static int scsig_enqueue_tagged(struct sk_buff *skb, struct Qdisc *sch, struct s
 static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct csig_place place;
+	struct csig_place place = { .offset_bytes = CSIG_FIRST_TAG_BYTES };
+	u32 type;
 
 	if (q->has_ring)
 		hop_port_look_stopped(&q->ring, sch, skb);
-	place = scsig_packet_find(skb, &q->set->tpids);
-	return place.form ? scsig_enqueue_tagged(skb, sch, to_free, &place) :
-			    hop_child_enqueue(skb, sch, to_free);
+	place.form = scsig_packet_glance(skb, &q->set->tpids);
+	if (!place.form)
+		return hop_child_enqueue(skb, sch, to_free);
+	if (place.form == CSIG_FORMS || scsig_packet_is_second_form(skb, &place))
+		return scsig_enqueue_any(skb, sch, to_free);
+	type = csig_read(place.form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
+	if (!scsig_has(q->set, type))
+		return scsig_enqueue_any(skb, sch, to_free);
+	scsig_count(q, place.form, scsig_pkts(skb));
+	/* The tag asks for the packet's delay in this port. */
+	if (type == CSIG_PD)
+		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
+	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /* Call this only for a queue that shares its port. */
@@ -302,6 +320,7 @@ static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) :
 					  scsig_look_alone(q, now_ns);
 
+	q->look_ns = q->port.start_ns + scsig_port_due_ns(&q->port, &q->set->port);
 	q->known = 0;
 	if (ended)
 		trace_csig_interval(q->sch, q->port.used_bytes_ps,
@@ -369,41 +388,54 @@ static bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb, enum c
 	return csig_worse(t->type, a->code, t->value);
 }
 
-/* Update a tag, with the fields @t, to the port's worse value @a. */
-static void scsig_write_update(struct scsig_sched_data *q, struct sk_buff *skb,
-			       const struct csig_place *place, enum csig_type type,
-			       const struct scsig_answer *a)
+/* Get the port's locator for a tag. Most are constants. */
+static u32 scsig_locator(const struct scsig_settings *set, const struct sk_buff *skb, u32 type,
+			 enum csig_form form)
 {
-	const struct tc_csig_layout *layout = &q->set->signal[type].layout[place->form];
-	const u32 locator = scsig_compose(layout, q->set->attrs, scsig_packet_ttl(skb, place));
-	struct csig_tag t;
+	const struct tc_csig_layout *layout = &set->signal[type].layout[form];
 
-	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(place))) {
+	return layout->fields ? scsig_compose(layout, set->attrs,
+					      scsig_packet_ttl(skb, &set->tpids)) :
+				layout->constant;
+}
+
+/*
+ * Compare the port's value with a tag in the linear part of a packet that leaves. Most hops are not
+ * the worst.
+ */
+static noinline void scsig_update_tag(struct scsig_sched_data *q, struct sk_buff *skb,
+				      enum csig_form form, u32 offset_bytes, u64 now_ns)
+{
+	const u32 data_bytes = offset_bytes + CSIG_TPID_BYTES;
+	struct csig_tag t = csig_read(form, skb->data + data_bytes);
+	struct scsig_answer a;
+
+	if (!scsig_has(q->set, t.type) || !scsig_answer(q, skb, form, &t, now_ns, &a))
+		return;
+	if (!hop_pkt_writable(skb, data_bytes + csig_data_bytes(form))) {
 		q->stats.unwritable_pkts += scsig_pkts(skb);
 		return;
 	}
-	/* A program may have written to mapped pages before they were copied. */
-	t = scsig_packet_read(skb, place);
-	if (t.type != type || !csig_replace(&t, a->code, locator))
-		return;
-	csig_write(place->form, skb->data + place->offset_bytes + CSIG_TPID_BYTES, &t);
+	t.value = a.code;
+	t.locator = scsig_locator(q->set, skb, t.type, form);
+	csig_write(form, skb->data + data_bytes, &t);
 	scsig_packet_forget_sum(skb);
-	q->stats.updated_pkts[type] += scsig_pkts(skb);
-	trace_csig_update(q->sch, place->form, &t, a->measured);
+	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
+	trace_csig_update(q->sch, form, skb->data + data_bytes, a.measured);
 }
 
-/* Compare the port's value with the tag of a packet that leaves. Most hops are not the worst. */
-static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
+/* Update a packet that may have a tag anywhere. Bytes that a program may still write are copied. */
+static noinline void scsig_update_any(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
 	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
-	struct scsig_answer a;
-	struct csig_tag t;
 
-	if (!place.form || place.fault)
+	if (!place.form || place.fault || !q->set->types)
 		return;
-	t = scsig_packet_read(skb, &place);
-	if (scsig_has(q->set, t.type) && scsig_answer(q, skb, place.form, &t, now_ns, &a))
-		scsig_write_update(q, skb, &place, t.type, &a);
+	if (skb_headlen(skb) >= scsig_packet_behind_bytes(&place) ||
+	    hop_pkt_writable(skb, scsig_packet_behind_bytes(&place)))
+		scsig_update_tag(q, skb, place.form, place.offset_bytes, now_ns);
+	else
+		q->stats.unwritable_pkts += scsig_pkts(skb);
 }
 
 static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
@@ -426,6 +458,7 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb = hop_child_dequeue(sch);
 	const struct scsig_settings *set = q->set;
 	struct hop_pkt_wire wire;
+	enum csig_form form;
 	u64 now_ns;
 
 	if (!skb) {
@@ -433,9 +466,13 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 		return NULL;
 	}
 	now_ns = ktime_get_ns();
-	if (scsig_port_is_due(&q->port, &set->port, now_ns))
+	if ((s64)(now_ns - q->look_ns) >= 0)
 		scsig_look(q, now_ns);
-	scsig_update(q, skb, now_ns);
+	form = scsig_packet_glance(skb, &set->tpids);
+	if (form == CSIG_FORMS)
+		scsig_update_any(q, skb, now_ns);
+	else if (form)
+		scsig_update_tag(q, skb, form, CSIG_FIRST_TAG_BYTES, now_ns);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
 	hop_port_count(&q->sent, wire.bytes);
 	q->departures++;
@@ -443,6 +480,13 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	if (q->has_ring)
 		scsig_give_to_ring(q, now_ns, wire.bytes);
 	return skb;
+}
+
+/* The settings or the estimate have changed. */
+static void scsig_look_soon(struct scsig_sched_data *q)
+{
+	q->look_ns = 0;
+	q->known = 0;
 }
 
 /* The counters in @stats survive a reset, as when the device goes down. */
@@ -453,7 +497,7 @@ static void scsig_reset(struct Qdisc *sch)
 	hop_child_reset(sch);
 	memset(&q->port, 0, sizeof(q->port));
 	hop_drain_stop(&q->drain_run);
-	q->known = 0;
+	scsig_look_soon(q);
 }
 
 static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
@@ -663,7 +707,7 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 	hop_drain_stop(&q->drain_run);
 	q->has_ring = hop_port_has_ring(q->sch);
 	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
-	q->known = 0;
+	scsig_look_soon(q);
 	smp_store_release(&q->set, set);	/* for dump() */
 	return old;
 }
@@ -767,7 +811,7 @@ static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	/* The current interval gets the new length. */
 	scsig_set_interval(q->set, rate_bytes_ps);
-	q->known = 0;
+	scsig_look_soon(q);
 }
 
 static void scsig_signal_defaults(struct scsig_signal *signal, u32 quantum, u32 base)

@@ -102,7 +102,7 @@ static void fuzz_once(void)
 	draw_packet(frame, &skb);
 	place = find(&skb);
 	if (place.form && !place.fault) {
-		scsig_packet_ttl(&skb, &place);
+		scsig_packet_ttl(&skb, &tpids);
 		normalise(&skb, &place);
 	}
 	/* Like a port in mode strip: remove tags until none is left or one cannot be removed. */

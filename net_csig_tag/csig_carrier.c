@@ -16,51 +16,29 @@
 /* Maximum time to wait: the inner packet follows in the same softirq, or was dropped. */
 #define CSIG_DECAP_MAX_NS	10000000ULL
 
-static enum ctag_opt ctag_opt_of_length(u32 length)
+static u32 ctag_opt_length(enum csig_form form)
 {
-	switch (length) {
-	case CSIG_OPT_HEAD_BYTES:
-		return CSIG_OPT_EMPTY;
-	case CSIG_OPT_HEAD_BYTES + 2:
-		return CSIG_OPT_COMPACT;
-	case CSIG_OPT_HEAD_BYTES + 6:
-		return CSIG_OPT_EXPANDED;
-	default:
-		return CSIG_OPT_BAD;
-	}
+	return CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
 }
 
-enum csig_form ctag_opt_form(enum ctag_opt opt)
+enum csig_form ctag_opt_form(const u8 *opt)
 {
-	if (opt == CSIG_OPT_COMPACT)
-		return CSIG_COMPACT;
-	return opt == CSIG_OPT_EXPANDED ? CSIG_EXPANDED : CSIG_NONE;
-}
+	enum csig_form form;
 
-enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data)
-{
-	const u8 *found = hop_option_find(opts, bytes, CSIG_OPT_KIND, exid);
-	enum ctag_opt opt;
-
-	if (!found)
-		return CSIG_OPT_NONE;
-	opt = ctag_opt_of_length(found[1]);
-	if (opt != CSIG_OPT_BAD)
-		memcpy(data, found + CSIG_OPT_HEAD_BYTES, found[1] - CSIG_OPT_HEAD_BYTES);
-	return opt;
+	for (form = CSIG_NONE; form < CSIG_FORMS; form++)
+		if (opt[1] == ctag_opt_length(form))
+			break;
+	return form;
 }
 
 u32 ctag_opt_bytes(enum csig_form form)
 {
-	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
-
-	return (bytes + 3) & ~3U;
+	return (ctag_opt_length(form) + 3) & ~3U;
 }
 
 void ctag_opt_write(u8 *to, u16 exid, enum csig_form form, const struct csig_tag *t)
 {
-	const u32 bytes = CSIG_OPT_HEAD_BYTES + (form ? csig_data_bytes(form) : 0);
-	const u32 nops = ctag_opt_bytes(form) - bytes;
+	const u32 bytes = ctag_opt_length(form), nops = ctag_opt_bytes(form) - bytes;
 
 	memset(to, HOP_OPTION_NOP, nops);
 	to += nops;
@@ -113,35 +91,7 @@ enum csig_form ctag_mark_read(const u8 *mark, struct csig_tag *t, u64 secret)
 	return form;
 }
 
-void ctag_turns_start(struct ctag_turns *v)
-{
-	v->type = CSIG_TYPES - 1;
-	v->left_pkts = 0;
-}
-
-u32 ctag_turn(struct ctag_turns *v, const u32 *weight_pkts)
-{
-	u32 i;
-
-	/* The weight may have been lowered since. */
-	v->left_pkts = min(v->left_pkts, weight_pkts[v->type]);
-	if (v->left_pkts) {
-		v->left_pkts--;
-		return v->type;
-	}
-	for (i = 1; i <= CSIG_TYPES; i++) {
-		const u32 type = (v->type + i) % CSIG_TYPES;
-
-		if (!weight_pkts[type])
-			continue;
-		v->type = type;
-		v->left_pkts = weight_pkts[type] - 1;
-		return type;
-	}
-	return CSIG_TYPES;
-}
-
-u32 ctag_nth_turn(u32 n, const u32 *weight_pkts)
+u32 ctag_turn(u32 n, const u32 *weight_pkts)
 {
 	u32 i, sum_pkts = 0;
 
@@ -155,14 +105,11 @@ u32 ctag_nth_turn(u32 n, const u32 *weight_pkts)
 	return i;
 }
 
-void ctag_receive(struct ctag_received *h, enum csig_form form, const struct csig_tag *t,
-		  u64 now_ns)
+void ctag_receive(struct ctag_received *h, enum csig_form form, const struct csig_tag *t)
 {
 	h->form = form;
 	h->fresh = true;
 	h->latest = *t;
-	h->count++;
-	h->received_ns = now_ns;
 }
 
 u32 ctag_reflect_pick(const struct ctag_received *h)

@@ -38,35 +38,13 @@
 #define CSIG_OPT_MAX_BYTES	12U
 
 /**
- * enum ctag_opt - contents of an option
- * @CSIG_OPT_NONE: no option
- * @CSIG_OPT_EMPTY: report that no tag was received
- * @CSIG_OPT_COMPACT: data fields of a compact tag
- * @CSIG_OPT_EXPANDED: data fields of an expanded tag
- * @CSIG_OPT_BAD: invalid length
- */
-enum ctag_opt {
-	CSIG_OPT_NONE,
-	CSIG_OPT_EMPTY,
-	CSIG_OPT_COMPACT,
-	CSIG_OPT_EXPANDED,
-	CSIG_OPT_BAD,
-};
-
-enum csig_form ctag_opt_form(enum ctag_opt opt);
-
-/**
- * ctag_opt_read() - find the CSIG option in the TCP options
- * @opts: TCP options
- * @bytes: size of @opts, at most 40
- * @exid: ExID of the CSIG option
- * @data: result: the data fields; CSIG_DATA_MAX_BYTES of room
+ * ctag_opt_form() - format of the data in an option
+ * @opt: an option that hop_option_find() has found
  *
- * The search ends at an option that cannot be parsed.
- *
- * Return: contents of the option; CSIG_OPT_BAD for an option of ours whose length is none of ours.
+ * Return: the format; CSIG_NONE: the option reports that no tag was received; CSIG_FORMS: its
+ * length is none of ours.
  */
-enum ctag_opt ctag_opt_read(const u8 *opts, u32 bytes, u16 exid, u8 *data);
+enum csig_form ctag_opt_form(const u8 *opt);
 
 /* Size of the option for tags of @form (CSIG_NONE: without data), padded to whole words. */
 u32 ctag_opt_bytes(enum csig_form form);
@@ -111,55 +89,29 @@ void ctag_mark_write(u8 *mark, enum csig_form form, const struct csig_tag *t, u6
 enum csig_form ctag_mark_read(const u8 *mark, struct csig_tag *t, u64 secret);
 
 /**
- * struct ctag_turns - the signal that a flow's next tag requests; protected by the flow's lock
- * @type: signal type of the last tag
- * @left_pkts: number of further tags with this type before the next type's turn
- */
-struct ctag_turns {
-	u8 type;
-	u32 left_pkts;
-};
-
-/* The first turn is that of the first signal type. */
-void ctag_turns_start(struct ctag_turns *v);
-
-/**
- * ctag_turn() - signal type of the next tag: each type has its weight of consecutive tags
- * @v: the flow's turns
- * @weight_pkts: weights by signal type; 0: never
+ * ctag_turn() - signal type of a tag: each type has its weight of consecutive tags
+ * @n: number of previous tags
+ * @weight_pkts: weights by signal type; 0: never; may differ from call to call
  *
  * The tags of a type are consecutive because a receiver merges packets that request the same
  * signal.
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
-u32 ctag_turn(struct ctag_turns *v, const u32 *weight_pkts);
-
-/**
- * ctag_nth_turn() - ctag_turn() for callers without state
- * @n: number of previous tags
- * @weight_pkts: weights by signal type; 0: never; may differ from call to call
- *
- * Return: enum csig_type; CSIG_TYPES if all weights are 0.
- */
-u32 ctag_nth_turn(u32 n, const u32 *weight_pkts);
+u32 ctag_turn(u32 n, const u32 *weight_pkts);
 
 /**
  * struct ctag_received - state of a signal at the receiver; protected by the flow's lock
  * @form: format of the tags; CSIG_NONE: no tag was received
  * @fresh: a tag was received since the last reflection
  * @latest: the latest tag
- * @received_ns: time at which the latest tag was received
  * @reflected_ns: time of the last reflection
- * @count: number of tags received; a merged packet has one
  */
 struct ctag_received {
 	u8 form;
 	bool fresh;
 	struct csig_tag latest;
-	u64 received_ns;
 	u64 reflected_ns;
-	u64 count;
 };
 
 /**
@@ -167,10 +119,8 @@ struct ctag_received {
  * @h: state of its signal
  * @form: format of the tag
  * @t: the tag
- * @now_ns: current time
  */
-void ctag_receive(struct ctag_received *h, enum csig_form form, const struct csig_tag *t,
-		  u64 now_ns);
+void ctag_receive(struct ctag_received *h, enum csig_form form, const struct csig_tag *t);
 
 /**
  * ctag_reflect_pick() - choose the fresh signal whose last reflection is the oldest

@@ -14,7 +14,6 @@ static void ctag_flow_start(void *state)
 
 	spin_lock_init(&f->lock);
 	seqcount_spinlock_init(&f->reported_changes, &f->lock);
-	ctag_turns_start(&f->turns);
 }
 
 static void ctag_set_request(struct hop_flow *flow, const struct sock *sk)
@@ -67,7 +66,7 @@ void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_for
 	ctag_count(cn, CTAG_IN_RECEIVED);
 	trace_csig_received(&flow->key, form, t);
 	spin_lock_bh(&f->lock);
-	ctag_receive(&f->received[t->type], form, t, ktime_get_ns());
+	ctag_receive(&f->received[t->type], form, t);
 	if (ctag_opt_bytes(form) > f->option_bytes)
 		WRITE_ONCE(f->option_bytes, ctag_opt_bytes(form));
 	spin_unlock_bh(&f->lock);
@@ -88,12 +87,16 @@ void ctag_flow_miss(struct hop_flow *flow)
 	spin_unlock_bh(&f->lock);
 }
 
-static void ctag_note_path(struct ctag_net *cn, const struct hop_flow *flow, u8 from, u8 to)
+/* The path may have changed its state @from. Context: the flow's lock held. */
+static void ctag_note_path(struct ctag_net *cn, struct hop_flow *flow, u8 from)
 {
-	if (from == to)
+	const struct csig_flow *f = hop_flow_state(flow);
+
+	lockdep_assert_held(&f->lock);
+	if (f->path.state == from)
 		return;
-	trace_csig_path(&flow->key, from, to);
-	if (to == CSIG_PATH_STRIPPED)
+	trace_csig_path(&flow->key, from, f->path.state);
+	if (f->path.state == CSIG_PATH_STRIPPED)
 		ctag_count(cn, CTAG_STRIPPED);
 }
 
@@ -116,7 +119,7 @@ static void ctag_store_reported(const struct ctag_net *cn, struct csig_flow *f, 
 	ctag_range(cn, t->type, &s);
 	write_seqcount_begin(&f->reported_changes);
 	*reported = s;
-	/* csig_news() reads the count without the seqcount. */
+	/* ctag_flow_news() reads the count without the seqcount. */
 	WRITE_ONCE(reported->count, s.count + 1);
 	write_seqcount_end(&f->reported_changes);
 }
@@ -134,8 +137,7 @@ void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_fo
 			const struct csig_tag *t)
 {
 	struct csig_flow *f = hop_flow_state(flow);
-	u8 from, to;
-	bool sent;
+	u8 from;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (t->type >= CSIG_TYPES) {
@@ -143,34 +145,30 @@ void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_fo
 		return;
 	}
 	spin_lock_bh(&f->lock);
-	from = f->path.state;
-	sent = f->sent;
-	if (sent) {
+	ctag_count(cn, f->sent ? CTAG_IN_VALUE : CTAG_IN_UNASKED);
+	if (f->sent) {
+		from = f->path.state;
 		ctag_store_reported(cn, f, form, t);
 		ctag_path_answered(&f->path);
-	}
-	to = f->path.state;
-	spin_unlock_bh(&f->lock);
-	ctag_count(cn, sent ? CTAG_IN_VALUE : CTAG_IN_UNASKED);
-	if (sent)
 		trace_csig_reflected(&flow->key, form, t);
-	ctag_note_path(cn, flow, from, to);
+		ctag_note_path(cn, flow, from);
+	}
+	spin_unlock_bh(&f->lock);
 }
 
 /* At the sender: the peer reports that no tag was received. Context: RCU read lock. */
 void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq)
 {
 	struct csig_flow *f = hop_flow_state(flow);
-	u8 from, to;
+	u8 from;
 
 	lockdep_assert_in_rcu_read_lock();
 	ctag_count(cn, CTAG_IN_EMPTY);
 	spin_lock_bh(&f->lock);
 	from = f->path.state;
 	ctag_path_empty(&f->path, ack_seq, ktime_get_ns());
-	to = f->path.state;
+	ctag_note_path(cn, flow, from);
 	spin_unlock_bh(&f->lock);
-	ctag_note_path(cn, flow, from, to);
 }
 
 /*
@@ -185,21 +183,24 @@ static bool ctag_is_requested(const struct ctag_request *request, const struct h
 	return seg->payload_bytes && !inet_csk(sk)->icsk_retransmits;
 }
 
-static bool ctag_is_turn(struct csig_flow *f)
+/**
+ * ctag_type_of() - signal type that a packet requests
+ * @cn: the netns' state
+ * @n: number of packets before it that might carry tags
+ * @every_pkts: every n-th packet carries one
+ *
+ * Return: the type; CSIG_TYPES for no tag.
+ */
+u32 ctag_type_of(const struct ctag_net *cn, u32 n, u32 every_pkts)
 {
-	if (++f->skipped_pkts < f->request.every_pkts)
-		return false;
-	f->skipped_pkts = 0;
-	return true;
-}
+	u32 type, weight_pkts[CSIG_TYPES];
 
-/* Copies the knob, because the weights must not change during ctag_turn(). */
-void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts)
-{
-	u32 i;
-
-	for (i = 0; i < CSIG_TYPES; i++)
-		weight_pkts[i] = READ_ONCE(cn->weight_pkts[i]);
+	if (n % every_pkts)
+		return CSIG_TYPES;
+	/* The weights must not change during ctag_turn(). */
+	for (type = 0; type < CSIG_TYPES; type++)
+		weight_pkts[type] = READ_ONCE(cn->weight_pkts[type]);
+	return ctag_turn(n / every_pkts, weight_pkts);
 }
 
 /*
@@ -211,12 +212,12 @@ static u32 ctag_next_type(struct ctag_net *cn, struct csig_flow *f, u32 end_seq,
 	const u64 now_ns = ktime_get_ns();
 	const u64 timeout_ns = ctag_timeout_ns(tcp_sk(sk)->srtt_us >> 3);
 	const u64 retry_ns = (u64)READ_ONCE(cn->retry_s) * NSEC_PER_SEC;
-	u32 weight_pkts[CSIG_TYPES], type = CSIG_TYPES;
+	u32 type;
 
 	lockdep_assert_held(&f->lock);
-	ctag_weights(cn, weight_pkts);
-	if (ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns) && ctag_is_turn(f))
-		type = ctag_turn(&f->turns, weight_pkts);
+	if (!ctag_path_may_tag(&f->path, now_ns, timeout_ns, retry_ns))
+		return CSIG_TYPES;
+	type = ctag_type_of(cn, f->offered_pkts++, f->request.every_pkts);
 	if (type != CSIG_TYPES) {
 		ctag_path_tagged(&f->path, end_seq, now_ns);
 		f->sent = true;
@@ -242,7 +243,7 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	struct csig_flow *f = hop_flow_state(flow);
 	u32 type = CSIG_TYPES;
 	enum csig_form form;
-	u8 from, to;
+	u8 from;
 
 	lockdep_assert_in_rcu_read_lock();
 	spin_lock_bh(&f->lock);
@@ -250,9 +251,8 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	from = f->path.state;
 	if (ctag_is_requested(&f->request, seg, skb->sk))
 		type = ctag_next_type(cn, f, end_seq, skb->sk);
-	to = f->path.state;
+	ctag_note_path(cn, flow, from);
 	spin_unlock_bh(&f->lock);
-	ctag_note_path(cn, flow, from, to);
 	if (type == CSIG_TYPES)
 		return CSIG_NONE;
 	*t = (struct csig_tag) { .type = type, .value = csig_initial(form, type) };
@@ -374,58 +374,40 @@ bool ctag_flow_ask(struct sock *sk)
 }
 EXPORT_SYMBOL_GPL(ctag_flow_ask);
 
-bool ctag_flow_read(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
-{
-	const struct csig_view view = ctag_flow_view(f);
-
-	csig_read_new(&view, type, s);
-	return s->count;
-}
-EXPORT_SYMBOL_GPL(ctag_flow_read);
-
 bool ctag_flow_is_fed(const struct csig_flow *f)
 {
 	return READ_ONCE(f->path.state) != CSIG_PATH_STRIPPED;
 }
 EXPORT_SYMBOL_GPL(ctag_flow_is_fed);
 
+u32 ctag_flow_news(const struct csig_flow *f, const u64 *seen)
+{
+	u32 type, news = ctag_flow_is_fed(f) ? CSIG_NEWS_FED : 0;
+
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (READ_ONCE(f->reported[type].count) != seen[type])
+			news |= BIT(type);
+	return news;
+}
+EXPORT_SYMBOL_GPL(ctag_flow_news);
+
+bool ctag_flow_read(const struct csig_flow *f, enum csig_type type, struct csig_signal *s)
+{
+	unsigned int start;
+
+	do {
+		start = read_seqcount_begin(&f->reported_changes);
+		*s = f->reported[type];
+	} while (read_seqcount_retry(&f->reported_changes, start));
+	return s->count;
+}
+EXPORT_SYMBOL_GPL(ctag_flow_read);
+
 void ctag_flow_count_guarded(struct csig_flow *f)
 {
 	ctag_count(ctag_net(hop_flow_of_state(f)->key.net), CTAG_GUARDED);
 }
 EXPORT_SYMBOL_GPL(ctag_flow_count_guarded);
-
-static_assert(CSIG_PATH_STRIPPED == CSIG_VIEW_STRIPPED);
-
-struct csig_view ctag_flow_view(const struct csig_flow *f)
-{
-	return (struct csig_view){
-		.changes = &f->reported_changes,
-		.reported = f->reported,
-		.path = &f->path.state,
-	};
-}
-EXPORT_SYMBOL_GPL(ctag_flow_view);
-
-/* At the receiver, the counterpart of ctag_flow_read(): the latest value that was received. */
-bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_signal *s)
-{
-	const struct ctag_received *h = &f->received[type];
-
-	spin_lock_bh(&f->lock);
-	*s = (struct csig_signal) {
-		.form = h->form,
-		.value = h->latest.value,
-		.locator = h->latest.locator,
-		.at_ns = h->received_ns,
-		.count = h->count,
-	};
-	spin_unlock_bh(&f->lock);
-	if (!s->form)
-		return false;
-	ctag_range(ctag_net(hop_flow_of_state(f)->key.net), type, s);
-	return true;
-}
 
 void ctag_flow_close(struct csig_flow *f)
 {

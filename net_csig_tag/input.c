@@ -17,34 +17,34 @@
  * struct ctag_arrival - CSIG data of a received packet
  * @form: format of @tag; CSIG_NONE: no tag
  * @tag: the tag
- * @opt: contents of the option
- * @data: data fields of the option
+ * @opt: the option, with a valid length; NULL: none
  */
 struct ctag_arrival {
 	enum csig_form form;
 	struct csig_tag tag;
-	enum ctag_opt opt;
-	u8 data[CSIG_DATA_MAX_BYTES];
+	const u8 *opt;
 };
 
-static void ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
-			     const struct hop_segment *seg, struct ctag_arrival *a)
+/* Return: the option, or NULL. */
+static const u8 *ctag_read_option(struct ctag_net *cn, const struct sk_buff *skb,
+				  const struct hop_segment *seg)
 {
 	const struct tcphdr *th = hop_segment_tcp(skb, seg);
+	const u8 *opt = hop_option_find((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th),
+					CSIG_OPT_KIND, ctag_exid);
 
-	a->opt = ctag_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), ctag_exid,
-			       a->data);
-	if (a->opt != CSIG_OPT_BAD)
-		return;
-	ctag_count(cn, CTAG_BAD_LENGTH);
-	a->opt = CSIG_OPT_NONE;
+	if (opt && ctag_opt_form(opt) == CSIG_FORMS) {
+		ctag_count(cn, CTAG_BAD_LENGTH);
+		return NULL;
+	}
+	return opt;
 }
 
 static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, struct hop_flow *flow,
-				    const struct hop_segment *seg, const struct ctag_arrival *a)
+				    const struct hop_segment *seg, const u8 *opt)
 {
 	const struct tcphdr *th = hop_segment_tcp(skb, seg);
-	const enum csig_form form = ctag_opt_form(a->opt);
+	const enum csig_form form = ctag_opt_form(opt);
 	const u32 ack_seq = ntohl(th->ack_seq);
 	struct csig_tag t;
 
@@ -61,7 +61,7 @@ static void ctag_receive_reflection(struct ctag_net *cn, struct sk_buff *skb, st
 		ctag_flow_reported_empty(cn, flow, ack_seq);
 		return;
 	}
-	t = csig_read(form, a->data);
+	t = csig_read(form, opt + CSIG_OPT_HEAD_BYTES);
 	ctag_flow_reported(cn, flow, form, &t);
 }
 
@@ -110,7 +110,7 @@ static void ctag_input_receive(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	}
 	if (a->opt)
-		ctag_receive_reflection(cn, skb, flow, seg, a);
+		ctag_receive_reflection(cn, skb, flow, seg, a->opt);
 	if (a->form)
 		ctag_receive_tag(cn, skb, flow, seg, a);
 	else if (seg->payload_bytes)
@@ -205,7 +205,7 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	if (seg.syn)
 		return NF_ACCEPT;
 	a.form = ctag_received_tag(cn, skb, ctag_iif(skb), &a.tag);
-	ctag_read_option(cn, skb, &seg, &a);
+	a.opt = ctag_read_option(cn, skb, &seg);
 	if (a.form || a.opt || hop_flow_any(state->net))
 		ctag_input_receive(cn, skb, &seg, &a);
 	return NF_ACCEPT;

@@ -239,9 +239,8 @@ struct ctag_request {
  *	lock
  * @reserved_bytes: bytes taken from the MSS for tags and options; protected by the socket lock
  * @reserved_sk: the socket that they were taken from, only compared; protected by its lock
- * @skipped_pkts: number of packets since the last tag
+ * @offered_pkts: number of packets so far that might carry tags
  * @sent: this end has sent a tag
- * @turns: which signal is requested next
  * @path: do tags pass the path?
  * @untagged: data was received without a tag since the last reflection
  * @reflected_ns: time at which the last option was sent
@@ -258,9 +257,8 @@ struct csig_flow {
 	u32 option_bytes;
 	u32 reserved_bytes;
 	const struct sock *reserved_sk;
-	u32 skipped_pkts;
+	u32 offered_pkts;
 	bool sent;
-	struct ctag_turns turns;
 	struct csig_path path;
 	bool untagged;
 	u64 reflected_ns;
@@ -346,8 +344,7 @@ void ctag_flow_miss(struct hop_flow *flow);
 void ctag_flow_reported(struct ctag_net *cn, struct hop_flow *flow, enum csig_form form,
 			const struct csig_tag *t);
 void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ack_seq);
-bool ctag_flow_received(struct csig_flow *f, enum csig_type type, struct csig_signal *s);
-void ctag_weights(const struct ctag_net *cn, u32 *weight_pkts);
+u32 ctag_type_of(const struct ctag_net *cn, u32 n, u32 every_pkts);
 void ctag_flow_unsent(struct hop_flow *flow);
 bool ctag_flow_lacks_room(const struct csig_flow *f);
 void ctag_flow_reserve(struct csig_flow *f, struct sock *sk);
@@ -356,7 +353,7 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 
 /* option.c */
 bool ctag_read_segment(struct sk_buff *skb, struct hop_segment *seg);
-bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_segment *seg,
+void ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_segment *seg,
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */

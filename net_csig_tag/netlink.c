@@ -6,22 +6,21 @@
 
 #include "net_csig_tag.h"
 
+static struct genl_family ctag_family;
+
 /**
  * struct dump - state while flows are written into a message
  * @skb: the message
  * @cb: callback of the dump
- * @family: the generic netlink family
  */
 struct dump {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
-	const struct genl_family *family;
 };
 
-static int ctag_put_signal(struct sk_buff *skb, int attr, enum csig_type type,
-			   const struct csig_signal *s)
+static int ctag_put_signal(struct sk_buff *skb, enum csig_type type, const struct csig_signal *s)
 {
-	struct nlattr *nest = nla_nest_start(skb, attr);
+	struct nlattr *nest = nla_nest_start(skb, CSIG_FLOW_ATTR_SIGNAL);
 
 	if (!nest ||
 	    nla_put_u32(skb, CSIG_FLOW_SIGNAL_TYPE, type) ||
@@ -49,14 +48,9 @@ static int ctag_put_flow(struct sk_buff *skb, const struct hop_flow_key *key, st
 	    nla_put_u16(skb, CSIG_FLOW_ATTR_PEER_PORT, ntohs(key->peer_port)) ||
 	    nla_put_u32(skb, CSIG_FLOW_ATTR_PATH, READ_ONCE(f->path.state)))
 		return -EMSGSIZE;
-	for (type = 0; type < CSIG_TYPES; type++) {
-		if (ctag_flow_read(f, type, &s) &&
-		    ctag_put_signal(skb, CSIG_FLOW_ATTR_SIGNAL, type, &s))
+	for (type = 0; type < CSIG_TYPES; type++)
+		if (ctag_flow_read(f, type, &s) && ctag_put_signal(skb, type, &s))
 			return -EMSGSIZE;
-		if (ctag_flow_received(f, type, &s) && ctag_put_signal(skb, CSIG_FLOW_ATTR_RECEIVED,
-								       type, &s))
-			return -EMSGSIZE;
-	}
 	return 0;
 }
 
@@ -64,7 +58,7 @@ static bool ctag_dump_one(struct hop_flow *flow, void *what)
 {
 	const struct dump *d = what;
 	void *head = genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
-				 d->family, NLM_F_MULTI, CSIG_FLOW_GET);
+				 &ctag_family, NLM_F_MULTI, CSIG_FLOW_GET);
 
 	if (!head)
 		return false;
@@ -97,11 +91,9 @@ static int ctag_dump_done(struct netlink_callback *cb)
 	return 0;
 }
 
-static struct genl_family ctag_family;
-
 static int ctag_dump_flows(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump d = { .skb = skb, .cb = cb, .family = &ctag_family };
+	struct dump d = { .skb = skb, .cb = cb };
 
 	hop_flow_walk((struct hop_flow_walk *)cb->args[0], &ctag_flow_kind, ctag_dump_one, &d);
 	return skb->len;

@@ -55,17 +55,12 @@ static bool ctag_is_due(const struct csig_flow *f, const struct hop_segment *seg
 	return now_ns - f->reflected_ns >= (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC / 4;
 }
 
-/* Return: true if there is something to reflect; @form is CSIG_NONE to report that no tag came. */
-static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
-			     const struct hop_segment *seg,
-			     const struct sock *sk, enum csig_form *form, u32 *type)
+/* Return: true if there is something to reflect; @type is CSIG_TYPES to report that no tag came. */
+static bool ctag_has_reflection(const struct csig_flow *f, const struct hop_segment *seg,
+				const struct sock *sk, u32 type, u64 now_ns)
 {
-	*form = CSIG_NONE;
-	*type = ctag_reflect_pick(f->received);
-	if (*type != CSIG_TYPES) {
-		*form = f->received[*type].form;
-		return ctag_is_due(f, seg, sk, ktime_get_ns());
-	}
+	if (type != CSIG_TYPES)
+		return ctag_is_due(f, seg, sk, now_ns);
 	return f->untagged && !seg->payload_bytes;
 }
 
@@ -80,31 +75,30 @@ static bool ctag_option_pick(struct ctag_net *cn, struct csig_flow *f,
  * If the packet has no room for the option, the next packet is tried.
  *
  * Context: RCU read lock. Moves skb->head.
- * Return: true if the packet now has an option.
  */
-bool ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_segment *seg,
+void ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_segment *seg,
 		  struct hop_flow *flow, struct sock *sk)
 {
 	struct csig_flow *f = hop_flow_state(flow);
 	const u64 now_ns = ktime_get_ns();
+	struct ctag_received *h = NULL;
 	enum csig_form form;
-	bool good = false;
 	u32 type;
 
 	lockdep_assert_in_rcu_read_lock();
 	spin_lock_bh(&f->lock);
-	if (!ctag_option_pick(cn, f, seg, sk, &form, &type))
-		goto out;
+	type = ctag_reflect_pick(f->received);
+	if (type != CSIG_TYPES)
+		h = &f->received[type];
+	form = h ? h->form : CSIG_NONE;
 	/* If there is no room, the signal stays fresh. */
-	if (!ctag_option_append(cn, skb, seg, form, form ? &f->received[type].latest : NULL))
-		goto out;
-	if (form)
-		ctag_reflected(&f->received[type], now_ns);
-	good = true;
-	f->untagged = false;
-	f->reflected_ns = now_ns;
-	ctag_count(cn, form ? CTAG_OUT_VALUE : CTAG_OUT_EMPTY);
-out:
+	if (ctag_has_reflection(f, seg, sk, type, now_ns) &&
+	    ctag_option_append(cn, skb, seg, form, h ? &h->latest : NULL)) {
+		if (h)
+			ctag_reflected(h, now_ns);
+		f->untagged = false;
+		f->reflected_ns = now_ns;
+		ctag_count(cn, form ? CTAG_OUT_VALUE : CTAG_OUT_EMPTY);
+	}
 	spin_unlock_bh(&f->lock);
-	return good;
 }

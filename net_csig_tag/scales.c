@@ -17,12 +17,12 @@
  */
 void ctag_range(const struct ctag_net *cn, enum csig_type type, struct csig_signal *s)
 {
-	const u32 quantum = READ_ONCE(cn->quantum[type]);
+	const struct csig_scale expanded = { .quantum = READ_ONCE(cn->quantum[type]) };
 	const struct csig_scale *scale;
 
 	if (s->form != CSIG_COMPACT) {
-		s->low = csig_expanded_low(quantum, s->value);
-		s->high = csig_expanded_high(quantum, s->value);
+		s->low = csig_low(&expanded, s->form, s->value);
+		s->high = csig_high(&expanded, s->form, s->value);
 		return;
 	}
 	rcu_read_lock();

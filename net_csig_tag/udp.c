@@ -40,16 +40,12 @@ enum csig_form ctag_udp_tag(const struct ctag_net *cn, const struct sk_buff *skb
 	struct ctag_inner inner = { .protocol = skb->protocol };
 	struct ctag_rule *rule = hop_shim_find(skb, &inner.place) ?
 		ctag_find_rule(cn, skb, &inner, READ_ONCE(sk->sk_mark)) : NULL;
-	u32 weight_pkts[CSIG_TYPES], number, type;
+	u32 type;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (!rule)
 		return CSIG_NONE;
-	number = atomic_inc_return(&rule->datagrams) - 1;
-	if (number % rule->every_pkts)
-		return CSIG_NONE;
-	ctag_weights(cn, weight_pkts);
-	type = ctag_nth_turn(number / rule->every_pkts, weight_pkts);
+	type = ctag_type_of(cn, atomic_inc_return(&rule->datagrams) - 1, rule->every_pkts);
 	if (type == CSIG_TYPES)
 		return CSIG_NONE;
 	*t = (struct csig_tag) { .type = type, .value = csig_initial(rule->form, type) };

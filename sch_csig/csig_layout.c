@@ -45,13 +45,3 @@ u32 scsig_compose(const struct tc_csig_layout *l, const u32 *attrs, u32 ttl)
 	}
 	return locator;
 }
-
-bool scsig_layout_needs_ttl(const struct tc_csig_layout *l)
-{
-	u32 i;
-
-	for (i = 0; i < l->fields; i++)
-		if (l->field[i].what == TC_CSIG_WHAT_TTL)
-			return true;
-	return false;
-}

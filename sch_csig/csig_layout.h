@@ -29,7 +29,4 @@ u32 scsig_layout_misfit(const struct tc_csig_layout *l, const u32 *attrs);
  */
 u32 scsig_compose(const struct tc_csig_layout *l, const u32 *attrs, u32 ttl);
 
-/* Return: true if the locator contains the TTL and so may differ from packet to packet. */
-bool scsig_layout_needs_ttl(const struct tc_csig_layout *l);
-
 #endif /* HOPCC_SCH_CSIG_CSIG_LAYOUT_H */

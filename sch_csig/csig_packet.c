@@ -2,11 +2,8 @@
 /* CSIG tags in packets on egress: what few packets need; see csig_packet.h. */
 #include "csig_packet.h"
 
-/*
- * csig_find() for any packet, without pulling data into the linear part.
- */
-struct csig_place scsig_packet_find_deep(const struct sk_buff *skb,
-					 const struct csig_tpids *tpids)
+/* csig_find() for any packet, without pulling data into the linear part */
+struct csig_place scsig_packet_find(const struct sk_buff *skb, const struct csig_tpids *tpids)
 {
 	const u32 walk_bytes = min(skb->len, CSIG_WALK_BYTES);
 	u8 buf[CSIG_WALK_BYTES];
@@ -19,17 +16,6 @@ struct csig_place scsig_packet_find_deep(const struct sk_buff *skb,
 			return (struct csig_place) {};
 	}
 	return csig_find(frame, walk_bytes, skb->len, tpids);
-}
-
-/* csig_read() for a tag that is not completely in the linear part. */
-struct csig_tag scsig_packet_read_deep(const struct sk_buff *skb, enum csig_form form,
-				       u32 data_offset_bytes)
-{
-	u8 buf[CSIG_TAG_MAX_BYTES];
-
-	/* This cannot fail, since scsig_packet_find() has read these bytes. */
-	skb_copy_bits(skb, data_offset_bytes, buf, csig_data_bytes(form));
-	return csig_read(form, buf);
 }
 
 /* A value that is too small for an EtherType is a length, and an 802.2 header follows. */
@@ -63,19 +49,17 @@ static u32 scsig_packet_transport_bytes(const struct sk_buff *skb, const struct 
  * scsig_packet_normalise() - convert a packet from the second form to the first
  * @skb: the packet
  * @dev: the device that will send the packet
- * @place: place of the packet's tag, without a fault
+ * @place: place of the packet's tag, without a fault; scsig_packet_is_second_form() is true
  *
  * The packet is left unchanged if the checksum must be computed and there is no memory.
  *
- * Return: true if the packet was of the second form and is of the first form now.
+ * Return: true if the packet is of the first form now.
  */
 bool scsig_packet_normalise(struct sk_buff *skb, struct net_device *dev,
 			    const struct csig_place *place)
 {
 	const u32 behind_bytes = scsig_packet_behind_bytes(place);
 
-	if (!scsig_packet_is_second_form(skb, place))
-		return false;
 	if (!scsig_packet_settle_check(skb, dev))
 		return false;
 	skb->protocol = scsig_packet_protocol(place->inner);
@@ -117,17 +101,18 @@ bool scsig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
 	return true;
 }
 
-/* Get the packet's TTL, hop limit or MPLS TTL; 0 if it has none. */
-u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_place *place)
+/* Get the TTL, hop limit or MPLS TTL of a packet with a tag; 0 if it has none. */
+u8 scsig_packet_ttl(const struct sk_buff *skb, const struct csig_tpids *tpids)
 {
-	u32 offset_bytes = scsig_packet_behind_bytes(place);
+	const struct csig_place place = scsig_packet_find(skb, tpids);
+	u32 offset_bytes = scsig_packet_behind_bytes(&place);
 	u8 ttl = 0;
 
-	if (place->inner == ETH_P_IP)
+	if (place.inner == ETH_P_IP)
 		offset_bytes += offsetof(struct iphdr, ttl);
-	else if (place->inner == ETH_P_IPV6)
+	else if (place.inner == ETH_P_IPV6)
 		offset_bytes += offsetof(struct ipv6hdr, hop_limit);
-	else if (place->inner == ETH_P_MPLS_UC || place->inner == ETH_P_MPLS_MC)
+	else if (place.inner == ETH_P_MPLS_UC || place.inner == ETH_P_MPLS_MC)
 		offset_bytes += sizeof(struct mpls_label) - 1;
 	else
 		return 0;

@@ -74,8 +74,9 @@ static void normalise_test(struct kunit *test)
 		dev->features = NETIF_F_HW_CSUM;
 		place = scsig_packet_find(skb, &tpids);
 		rcu_read_lock();
+		KUNIT_EXPECT_TRUE(test, scsig_packet_is_second_form(skb, &place));
 		KUNIT_EXPECT_TRUE(test, scsig_packet_normalise(skb, dev, &place));
-		KUNIT_EXPECT_FALSE(test, scsig_packet_normalise(skb, dev, &place));
+		KUNIT_EXPECT_FALSE(test, scsig_packet_is_second_form(skb, &place));
 		rcu_read_unlock();
 		KUNIT_EXPECT_EQ(test, ntohs(skb->protocol), ETH_P_IP);
 		KUNIT_EXPECT_EQ(test, skb_network_offset(skb), IP_AT);

@@ -52,12 +52,13 @@ static void scsig_port_scale_dre(struct scsig_port_vars *v, u64 interval_ns)
 static void scsig_port_close_dre(struct scsig_port_vars *v, const struct scsig_port_params *p,
 				 u64 n)
 {
-	if (unlikely(v->dre_interval_ns != p->interval_ns))
-		scsig_port_scale_dre(v, p->interval_ns);
+	const u64 t_ns = scsig_port_t_ns(v, p);
+
+	if (unlikely(v->dre_interval_ns != t_ns))
+		scsig_port_scale_dre(v, t_ns);
 	v->dre_x = mul_u64_u64_shr(v->dre_x + (v->bytes << CSIG_DRE_SHIFT),
 				   scsig_port_discount(p->shift, n - 1), CSIG_DISCOUNT_SHIFT);
-	v->used_bytes_ps = mul_u64_u64_div_u64(v->dre_x, CSIG_NS_PER_S,
-					       p->interval_ns << CSIG_DRE_SHIFT);
+	v->used_bytes_ps = mul_u64_u64_div_u64(v->dre_x, CSIG_NS_PER_S, t_ns << CSIG_DRE_SHIFT);
 	v->dre_x -= v->dre_x >> p->shift;
 }
 
@@ -65,44 +66,35 @@ static void scsig_port_close_dre(struct scsig_port_vars *v, const struct scsig_p
 static void scsig_port_weigh(struct scsig_port_vars *v, const struct scsig_port_params *p,
 			     u64 gap_ns)
 {
-	const u64 whole_ns = p->interval_ns + gap_ns;
+	const u64 t_ns = scsig_port_t_ns(v, p), whole_ns = t_ns + gap_ns;
 
-	v->used_bytes_ps = mul_u64_u64_div_u64(v->used_bytes_ps, p->interval_ns, whole_ns) +
+	v->used_bytes_ps = mul_u64_u64_div_u64(v->used_bytes_ps, t_ns, whole_ns) +
 			   scsig_port_rate(v->bytes, whole_ns);
 	v->used_bytes_ps = min_t(u64, v->used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 }
 
-bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 now_ns)
+/* Time has passed: end all intervals or periods that are over. All but the first were empty. */
+static void scsig_port_close(struct scsig_port_vars *v, const struct scsig_port_params *p,
+			     u64 now_ns)
 {
-	const u64 period_ns = scsig_port_period_ns(p);
-	const u64 passed_ns = now_ns - v->start_ns;
-	u64 n = 1;
+	const u64 period_ns = scsig_port_due_ns(v, p), passed_ns = now_ns - v->start_ns;
+	u64 n;
 
-	if (!v->runs)
-		return false;
-	v->bytes = min_t(u64, v->bytes, CSIG_BYTES_MAX);
 	if (p->estimator == TC_CSIG_ESTIMATOR_EWMA) {
-		if (!passed_ns)
-			return false;
 		scsig_port_weigh(v, p, passed_ns);
 		v->start_ns = now_ns;
-	} else {
-		if (passed_ns < period_ns)
-			return false;
-		n = div64_u64(passed_ns, period_ns);
-		if (p->estimator == TC_CSIG_ESTIMATOR_DRE)
-			scsig_port_close_dre(v, p, n);
-		else
-			v->used_bytes_ps = n > 1 ? 0 : scsig_port_rate(v->bytes, period_ns);
-		v->start_ns += n * period_ns;
+		return;
 	}
-	v->bytes = 0;
-	v->periods += n;
-	return true;
+	n = div64_u64(passed_ns, period_ns);
+	if (p->estimator == TC_CSIG_ESTIMATOR_DRE)
+		scsig_port_close_dre(v, p, n);
+	else
+		v->used_bytes_ps = n > 1 ? 0 : scsig_port_rate(v->bytes, period_ns);
+	v->start_ns += n * period_ns;
 }
 
-bool scsig_port_look_total(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 due_ns,
-			   u64 total_bytes, u64 now_ns)
+bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 total_bytes,
+		     u64 now_ns)
 {
 	const u64 left_bytes = total_bytes - v->total_bytes;
 
@@ -113,9 +105,11 @@ bool scsig_port_look_total(struct scsig_port_vars *v, const struct scsig_port_pa
 		return false;
 	}
 	v->bytes = min_t(u64, v->bytes + min_t(u64, left_bytes, CSIG_BYTES_MAX), CSIG_BYTES_MAX);
-	if ((s64)(now_ns - v->start_ns) < (s64)due_ns)
+	if (!scsig_port_is_due(v, p, now_ns))
 		return false;
-	return scsig_port_look(v, p, now_ns);
+	scsig_port_close(v, p, now_ns);
+	v->bytes = 0;
+	return true;
 }
 
 /**
@@ -139,13 +133,10 @@ u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
 	return capacity_bytes_ps - min(v->used_bytes_ps, capacity_bytes_ps);
 }
 
-u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type,
-		     u64 waited_ns)
+u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type)
 {
 	const u64 available_bytes_ps = scsig_port_available_bytes_ps(v, p);
 
-	if (type == CSIG_PD)
-		return waited_ns;
 	if (type == CSIG_ABW)
 		return div_u64(available_bytes_ps, CSIG_BYTES_PER_KBIT);
 	/* 2^38 * 2^20 */

@@ -19,8 +19,7 @@
  *
  * Intervals and periods follow each other without gaps from the first departure on. An interval
  * is closed at the next departure or dump after its end. This changes nothing but rounding,
- * since the intervals that have passed meanwhile were empty. So a timer is needed only where
- * the end of an interval must be seen without a packet, as by a tracepoint.
+ * since the intervals that have passed meanwhile were empty. So no timer is needed.
  *
  * The capacity is the configured rate, or less where the port is found to send less while packets
  * wait (hop_drain.h).
@@ -68,15 +67,17 @@
 /**
  * struct scsig_port_params - parameters of a port; written by the qdisc
  * @capacity_bytes_ps: the port's configured rate, bytes/s; at least 1
- * @interval_ns: T, ns
+ * @interval_ns: the configured T, ns
  * @estimator: TC_CSIG_ESTIMATOR_*
  * @shift: shift of the discount of dre
+ * @shared: several transmit queues send through the port
  */
 struct scsig_port_params {
 	u64 capacity_bytes_ps;
 	u64 interval_ns;
 	u32 estimator;
 	u32 shift;
+	bool shared;
 };
 
 /**
@@ -87,10 +88,9 @@ struct scsig_port_params {
  * @start_ns: raw, dre: start of the current period; ewma: time of the last departure
  * @bytes: bytes sent since @start_ns; ewma: size of the last packet; bounded by CSIG_BYTES_MAX
  * @dre_x: X in units of 2^-CSIG_DRE_SHIFT bytes
- * @periods: number of periods that ended
- * @total_bytes: bytes that all queues of the port had sent at the last scsig_port_look_total();
- *	used only for a port of several queues
+ * @total_bytes: bytes that the port had sent at the last scsig_port_look()
  * @drain: measured rate of the port, if that is less than the configured rate
+ * @drain_interval_ns: the shortest T for @drain, ns; 0: the configured rate is right
  */
 struct scsig_port_vars {
 	bool runs;
@@ -99,9 +99,9 @@ struct scsig_port_vars {
 	u64 start_ns;
 	u64 bytes;
 	u64 dre_x;
-	u64 periods;
 	u64 total_bytes;
 	struct hop_drain drain;
+	u64 drain_interval_ns;
 };
 
 /**
@@ -117,91 +117,75 @@ struct scsig_port_vars {
 u64 scsig_port_interval_ns(u64 rate_bytes_ps);
 
 /**
- * scsig_port_period_ns() - get the time between updates of the estimate
+ * scsig_port_t_ns() - get T
+ * @v: variables of the port
  * @p: parameters of the port
  *
- * Return: T for raw and ewma, 2^shift times less for dre.
+ * A port that is slower than its configured rate needs a longer interval, to contain as many
+ * packets.
+ *
+ * Return: T, ns.
  */
-static inline u64 scsig_port_period_ns(const struct scsig_port_params *p)
+static inline u64 scsig_port_t_ns(const struct scsig_port_vars *v,
+				  const struct scsig_port_params *p)
 {
-	return p->estimator == TC_CSIG_ESTIMATOR_DRE ? p->interval_ns >> p->shift : p->interval_ns;
+	return max(p->interval_ns, v->drain_interval_ns);
+}
+
+/* The configured rate has changed: it may be right now. */
+static inline void scsig_port_forget_drain(struct scsig_port_vars *v)
+{
+	v->drain = (struct hop_drain){};
+	v->drain_interval_ns = 0;
 }
 
 /**
  * scsig_port_due_ns() - get the time after which scsig_port_look() can change the estimate
- * @p: the port's parameters
+ * @v: variables of the port
+ * @p: parameters of the port
  *
- * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
+ * Return: the shortest time since scsig_port_vars.start_ns, ns, at least 1.
  */
-static inline u64 scsig_port_due_ns(const struct scsig_port_params *p)
+static inline u64 scsig_port_due_ns(const struct scsig_port_vars *v,
+				    const struct scsig_port_params *p)
 {
-	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? 1 : scsig_port_period_ns(p);
-}
+	const u64 t_ns = scsig_port_t_ns(v, p);
 
-/**
- * scsig_port_shared_due_ns() - scsig_port_due_ns() for a port that several queues send through
- * @p: the port's parameters
- *
- * Return: the shortest time since csig_port_vars.start_ns, ns, at least 1.
- */
-static inline u64 scsig_port_shared_due_ns(const struct scsig_port_params *p)
-{
-	return p->estimator == TC_CSIG_ESTIMATOR_EWMA ? p->interval_ns >> CSIG_SHARED_EWMA_SHIFT :
-							scsig_port_period_ns(p);
+	if (p->estimator == TC_CSIG_ESTIMATOR_DRE)
+		return t_ns >> p->shift;
+	if (p->estimator == TC_CSIG_ESTIMATOR_EWMA)
+		return p->shared ? t_ns >> CSIG_SHARED_EWMA_SHIFT : 1;
+	return t_ns;
 }
 
 /**
  * scsig_port_is_due() - must scsig_port_look() be called?
  * @v: the port's variables
- * @due_ns: result of scsig_port_due_ns(), ns
+ * @p: the port's parameters
  * @now_ns: current time, ns, of any clock that does not jump
  *
  * Return: false if scsig_port_look() would change nothing.
  */
-static inline bool scsig_port_is_due(const struct scsig_port_vars *v, u64 due_ns, u64 now_ns)
+static inline bool scsig_port_is_due(const struct scsig_port_vars *v,
+				     const struct scsig_port_params *p, u64 now_ns)
 {
-	return now_ns - v->start_ns >= due_ns;
+	return (s64)(now_ns - v->start_ns) >= (s64)scsig_port_due_ns(v, p);
 }
 
 /**
  * scsig_port_look() - update the estimate to the current time
- * @v: variables of the port
+ * @v: variables of the port, which all of its queues share
  * @p: parameters of the port
- * @now_ns: current time, ns, of any clock that does not jump
- *
- * Return: true if an interval or period ended or, for ewma, if time has passed.
- */
-bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 now_ns);
-
-/**
- * scsig_port_look_total() - scsig_port_look() for a port that several queues send through
- * @v: the port's variables, which all queues share
- * @p: the port's parameters
- * @due_ns: result of scsig_port_shared_due_ns(), ns
  * @total_bytes: bytes on the wire that all queues have sent so far
  * @now_ns: current time, ns, of any clock that does not jump; another CPU may already have called
  *	this function with a later time
  *
- * Return: true if an interval or period ended.
+ * The first call must be for the first departure, when the first interval starts.
+ *
+ * Return: true if an interval or period ended or, for ewma, if time has passed.
  */
-bool scsig_port_look_total(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 due_ns,
-			   u64 total_bytes, u64 now_ns);
-
-/**
- * scsig_port_sent() - count a packet that leaves; call scsig_port_look() with the same time before
- * @v: variables of the port
- * @now_ns: current time, ns
- * @bytes: size of the packet on the wire
- */
-static inline void scsig_port_sent(struct scsig_port_vars *v, u64 now_ns, u32 bytes)
-{
-	if (!v->runs) {
-		v->runs = true;
-		v->start_ns = now_ns;
-	}
-	/* scsig_port_look() bounds the sum once per interval, which is sufficient. */
-	v->bytes += bytes;
-}
+bool scsig_port_look(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 total_bytes,
+		     u64 now_ns);
 
 /**
  * scsig_port_available_bytes_ps() - get the available bandwidth, ABW
@@ -214,15 +198,13 @@ u64 scsig_port_available_bytes_ps(const struct scsig_port_vars *v,
 				  const struct scsig_port_params *p);
 
 /**
- * scsig_port_value() - get the port's value of a signal, in the signal's unit
+ * scsig_port_value() - get the port's value of a bandwidth signal, in the signal's unit
  * @v: variables of the port
  * @p: parameters of the port
- * @type: type of the signal, enum csig_type
- * @waited_ns: the packet's delay in this port, ns, for CSIG_PD
+ * @type: CSIG_ABW or CSIG_ABW_C
  *
- * Return: kbit/s, ppm or ns, depending on @type.
+ * Return: kbit/s or ppm, depending on @type.
  */
-u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type,
-		     u64 waited_ns);
+u64 scsig_port_value(const struct scsig_port_vars *v, const struct scsig_port_params *p, u32 type);
 
 #endif /* HOPCC_SCH_CSIG_CSIG_PORT_H */

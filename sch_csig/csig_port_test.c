@@ -24,11 +24,21 @@ static u64 distance(u64 a, u64 b)
 	return a > b ? a - b : b - a;
 }
 
-static void leave(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 now_ns,
-		  u32 bytes)
+/* A port, and the bytes that its queues have sent. */
+struct port {
+	struct scsig_port_vars v;
+	u64 total_bytes;
+};
+
+static bool look(struct port *port, const struct scsig_port_params *p, u64 now_ns)
 {
-	scsig_port_look(v, p, now_ns);
-	scsig_port_sent(v, now_ns, bytes);
+	return scsig_port_look(&port->v, p, port->total_bytes, now_ns);
+}
+
+static void leave(struct port *port, const struct scsig_port_params *p, u64 now_ns, u32 bytes)
+{
+	look(port, p, now_ns);
+	port->total_bytes += bytes;
 }
 
 /*
@@ -86,17 +96,19 @@ static void table_test(struct kunit *test)
 			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
 			.estimator = cases[i].estimator, .shift = cases[i].shift,
 		};
-		struct scsig_port_vars v = {};
-		bool due, looked;
+		struct port port = {};
+		bool due, runs;
 
 		for (n = 0; n < 4 && cases[i].sent[n].bytes; n++)
-			leave(&v, &p, cases[i].sent[n].ns, cases[i].sent[n].bytes);
+			leave(&port, &p, cases[i].sent[n].ns, cases[i].sent[n].bytes);
 		/* After the first departure the estimate changes exactly when it is due. */
-		due = scsig_port_is_due(&v, scsig_port_due_ns(&p), cases[i].look_ns);
-		looked = scsig_port_look(&v, &p, cases[i].look_ns);
-		KUNIT_EXPECT_EQ_MSG(test, looked, due && v.runs, "case %d", i);
-		KUNIT_EXPECT_EQ_MSG(test, v.used_bytes_ps, cases[i].used_bytes_ps, "case %d", i);
-		KUNIT_EXPECT_EQ_MSG(test, scsig_port_available_bytes_ps(&v, &p),
+		due = scsig_port_is_due(&port.v, &p, cases[i].look_ns);
+		runs = port.v.runs;
+		KUNIT_EXPECT_EQ_MSG(test, look(&port, &p, cases[i].look_ns), due && runs,
+				    "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, port.v.used_bytes_ps, cases[i].used_bytes_ps, "case %d",
+				    i);
+		KUNIT_EXPECT_EQ_MSG(test, scsig_port_available_bytes_ps(&port.v, &p),
 				    GBIT - min(cases[i].used_bytes_ps, GBIT), "case %d", i);
 	}
 }
@@ -112,24 +124,26 @@ static void looking_test(struct kunit *test)
 			.estimator = shift ? TC_CSIG_ESTIMATOR_DRE : TC_CSIG_ESTIMATOR_RAW,
 			.shift = shift,
 		};
-		struct scsig_port_vars often = {}, rarely = {};
+		struct port often = {}, rarely = {};
 		u64 now_ns = 12345;
 
+		leave(&often, &p, now_ns, 64);
+		leave(&rarely, &p, now_ns, 64);
 		for (n = 0; n < 20000; n++) {
 			u64 gap_ns = random_u32() % (random_u32() % 16 ? 3000 : 100000);
 			u64 look_ns = now_ns;
 
 			while (look_ns < now_ns + gap_ns) {
-				scsig_port_look(&often, &p, look_ns);
+				look(&often, &p, look_ns);
 				look_ns += 1 + random_u32() % 999;
 			}
 			now_ns += gap_ns;
 			leave(&often, &p, now_ns, 64 + n % 1400);
 			leave(&rarely, &p, now_ns, 64 + n % 1400);
-			KUNIT_ASSERT_LE(test, distance(often.used_bytes_ps, rarely.used_bytes_ps),
-					shift ? (u64)CSIG_BYTES_PER_KBIT : 0ULL);
+			KUNIT_ASSERT_LE(test, distance(often.v.used_bytes_ps,
+						       rarely.v.used_bytes_ps), shift ? (u64)CSIG_BYTES_PER_KBIT : 0ULL);
 		}
-		KUNIT_EXPECT_GT(test, often.used_bytes_ps, 0ULL);
+		KUNIT_EXPECT_GT(test, often.v.used_bytes_ps, 0ULL);
 	}
 }
 
@@ -138,19 +152,19 @@ static u64 even_error_ppm(const struct scsig_port_params *p, u32 bytes, u32 load
 {
 	const u64 packet_ns = scsig_port_rate(bytes, p->capacity_bytes_ps);
 	u64 start_ns = random_u32(), worst_bytes_ps = 0, want_bytes_ps, gap_ns;
-	struct scsig_port_vars v = {};
+	struct port port = {};
 	u32 n, count;
 
 	if (!load_percent)
-		return scsig_port_look(&v, p, start_ns) || v.used_bytes_ps ? CSIG_PPM_MAX : 0;
+		return look(&port, p, start_ns) || port.v.used_bytes_ps ? CSIG_PPM_MAX : 0;
 	gap_ns = packet_ns * 100 / load_percent;
 	want_bytes_ps = scsig_port_rate(bytes, gap_ns);
 	/* After 8 intervals the initial estimate has decayed to e^-8. */
 	count = div64_u64(p->interval_ns * 8, gap_ns) + 1;
 	for (n = 0; n < count + count / 4 + 2; n++) {
-		leave(&v, p, start_ns + n * gap_ns, bytes);
+		leave(&port, p, start_ns + n * gap_ns, bytes);
 		if (n >= count)
-			worst_bytes_ps = max(worst_bytes_ps, distance(v.used_bytes_ps,
+			worst_bytes_ps = max(worst_bytes_ps, distance(port.v.used_bytes_ps,
 								      want_bytes_ps));
 	}
 	return div64_u64(worst_bytes_ps * CSIG_PPM_MAX, p->capacity_bytes_ps);
@@ -209,24 +223,24 @@ static void saturation_test(struct kunit *test)
 			.interval_ns = TC_CSIG_INTERVAL_MIN_NS << (estimator & 1),
 			.estimator = estimator, .shift = TC_CSIG_SHIFT_MAX,
 		};
-		struct scsig_port_vars v = {}, bounded;
+		struct port port = {}, bounded;
 
 		for (n = 0; n < 300 * 2000; n++)
-			leave(&v, &p, n / 300, S32_MAX);
+			leave(&port, &p, n / 300, S32_MAX);
 		for (n = 0; n < 20000; n++)
-			leave(&v, &p, 2000 + n, S32_MAX);
-		KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&v, &p), 0ULL);
-		KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 0ULL);
+			leave(&port, &p, 2000 + n, S32_MAX);
+		KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&port.v, &p), 0ULL);
+		KUNIT_EXPECT_EQ(test, scsig_port_value(&port.v, &p, CSIG_ABW_C), 0ULL);
 		/* A number of bytes above the bound counts as the bound. */
-		v.bytes = CSIG_BYTES_MAX * 3;
-		bounded = v;
-		bounded.bytes = CSIG_BYTES_MAX;
-		scsig_port_look(&v, &p, 1 << 20);
-		scsig_port_look(&bounded, &p, 1 << 20);
-		KUNIT_EXPECT_EQ(test, v.used_bytes_ps, bounded.used_bytes_ps);
-		KUNIT_EXPECT_EQ(test, v.dre_x, bounded.dre_x);
+		bounded = port;
+		port.total_bytes += CSIG_BYTES_MAX * 3;
+		bounded.total_bytes += CSIG_BYTES_MAX;
+		look(&port, &p, 1 << 20);
+		look(&bounded, &p, 1 << 20);
+		KUNIT_EXPECT_EQ(test, port.v.used_bytes_ps, bounded.v.used_bytes_ps);
+		KUNIT_EXPECT_EQ(test, port.v.dre_x, bounded.v.dre_x);
 		if (estimator == TC_CSIG_ESTIMATOR_EWMA)
-			KUNIT_EXPECT_LE(test, v.used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
+			KUNIT_EXPECT_LE(test, port.v.used_bytes_ps, CSIG_USED_MAX_BYTES_PS);
 	}
 }
 
@@ -247,7 +261,6 @@ static const struct {
 	{ TC_CSIG_RATE_MAX_BYTES_PS, 0, CSIG_ABW, 1600000000 },
 	{ TC_CSIG_RATE_MIN_BYTES_PS, 625, CSIG_ABW, 5 },
 	{ TC_CSIG_RATE_MIN_BYTES_PS, 625, CSIG_ABW_C, 500000 },
-	{ GBIT, GBIT, CSIG_PD, 12345 },
 };
 
 static void value_test(struct kunit *test)
@@ -262,7 +275,7 @@ static void value_test(struct kunit *test)
 			.used_bytes_ps = value_cases[i].used_bytes_ps,
 		};
 
-		KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, value_cases[i].type, 12345),
+		KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, value_cases[i].type),
 				    value_cases[i].want, "case %d", i);
 	}
 }
@@ -270,17 +283,14 @@ static void value_test(struct kunit *test)
 #define QUEUES 4
 
 /* Send by one transmit queue of a port, which updates its copy of the estimate when due. */
-static void leave_by_queue(struct scsig_port_vars *shared, struct scsig_port_vars *copy,
-			   const struct scsig_port_params *p, u64 *total_bytes, u64 now_ns,
-			   u32 bytes)
+static void leave_by_queue(struct port *shared, struct scsig_port_vars *copy,
+			   const struct scsig_port_params *p, u64 now_ns, u32 bytes)
 {
-	const u64 due_ns = scsig_port_shared_due_ns(p);
-
-	if (scsig_port_is_due(copy, due_ns, now_ns)) {
-		scsig_port_look_total(shared, p, due_ns, *total_bytes, now_ns);
-		*copy = *shared;
+	if (scsig_port_is_due(copy, p, now_ns)) {
+		look(shared, p, now_ns);
+		*copy = shared->v;
 	}
-	*total_bytes += bytes;
+	shared->total_bytes += bytes;
 }
 
 /* Several queues that send in turn have the same estimate as one queue that sends everything. */
@@ -292,21 +302,22 @@ static void queues_test(struct kunit *test)
 		const struct scsig_port_params p = {
 			.capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
 			.estimator = shift ? TC_CSIG_ESTIMATOR_DRE : TC_CSIG_ESTIMATOR_RAW,
-			.shift = shift,
+			.shift = shift, .shared = true,
 		};
-		struct scsig_port_vars shared = {}, copy[QUEUES] = {}, one = {};
-		u64 now_ns = 12345, total_bytes = U64_MAX - 5000;
+		struct port shared = { .total_bytes = U64_MAX - 5000 }, one = {};
+		struct scsig_port_vars copy[QUEUES] = {};
+		u64 now_ns = 12345;
 
 		for (n = 0; n < 20000; n++) {
 			const u32 queue = random_u32() % QUEUES, bytes = 64 + n % 1400;
 
 			now_ns += random_u32() % (random_u32() % 16 ? 3000 : 100000);
 			leave(&one, &p, now_ns, bytes);
-			leave_by_queue(&shared, &copy[queue], &p, &total_bytes, now_ns, bytes);
-			KUNIT_ASSERT_EQ(test, copy[queue].used_bytes_ps, one.used_bytes_ps);
-			KUNIT_ASSERT_EQ(test, shared.periods, one.periods);
+			leave_by_queue(&shared, &copy[queue], &p, now_ns, bytes);
+			KUNIT_ASSERT_EQ(test, copy[queue].used_bytes_ps, one.v.used_bytes_ps);
+			KUNIT_ASSERT_EQ(test, shared.v.start_ns, one.v.start_ns);
 		}
-		KUNIT_EXPECT_GT(test, one.used_bytes_ps, 0ULL);
+		KUNIT_EXPECT_GT(test, one.v.used_bytes_ps, 0ULL);
 	}
 }
 
@@ -315,18 +326,19 @@ static void queues_ewma_test(struct kunit *test)
 {
 	const struct scsig_port_params p = {
 		.capacity_bytes_ps = GBIT, .interval_ns = 160 * US,
-		.estimator = TC_CSIG_ESTIMATOR_EWMA,
+		.estimator = TC_CSIG_ESTIMATOR_EWMA, .shared = true,
 	};
-	struct scsig_port_vars shared = {}, copy[QUEUES] = {};
-	u64 now_ns = 12345, total_bytes = 0, worst_bytes_ps = 0;
+	struct scsig_port_vars copy[QUEUES] = {};
+	struct port shared = {};
+	u64 now_ns = 12345, worst_bytes_ps = 0;
 	u32 n;
 
 	for (n = 0; n < 10000; n++) {
 		now_ns += 2 * US;
-		leave_by_queue(&shared, &copy[n % QUEUES], &p, &total_bytes, now_ns, 125);
+		leave_by_queue(&shared, &copy[n % QUEUES], &p, now_ns, 125);
 		if (n > 2000)
 			worst_bytes_ps = max(worst_bytes_ps,
-					     distance(shared.used_bytes_ps, GBIT / 2));
+					     distance(shared.v.used_bytes_ps, GBIT / 2));
 	}
 	KUNIT_EXPECT_LE(test, worst_bytes_ps, GBIT / 100);
 }
@@ -334,23 +346,17 @@ static void queues_ewma_test(struct kunit *test)
 /* A look with an earlier time than another CPU's look leaves the estimate unchanged. */
 static void late_look_test(struct kunit *test)
 {
-	const struct scsig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 10 * US };
-	struct scsig_port_vars v = {};
-	int estimator;
+	struct scsig_port_params p = { .capacity_bytes_ps = GBIT, .interval_ns = 10 * US,
+				       .shift = 4, .shared = true };
 
-	for (estimator = 0; estimator <= TC_CSIG_ESTIMATOR_MAX; estimator++) {
-		struct scsig_port_params q = p;
+	for (p.estimator = 0; p.estimator <= TC_CSIG_ESTIMATOR_MAX; p.estimator++) {
+		struct scsig_port_vars v = {};
 
-		q.estimator = estimator;
-		q.shift = 4;
-		v = (struct scsig_port_vars) {};
-		scsig_port_look_total(&v, &q, scsig_port_shared_due_ns(&q), 0, 50000);
-		KUNIT_EXPECT_FALSE(test, scsig_port_look_total(&v, &q, scsig_port_shared_due_ns(&q),
-							       1250, 49990));
+		scsig_port_look(&v, &p, 0, 50000);
+		KUNIT_EXPECT_FALSE(test, scsig_port_look(&v, &p, 1250, 49990));
 		KUNIT_EXPECT_EQ(test, v.bytes, 1250ULL);
 		KUNIT_EXPECT_EQ(test, v.used_bytes_ps, 0ULL);
-		KUNIT_EXPECT_TRUE(test, scsig_port_look_total(&v, &q, scsig_port_shared_due_ns(&q),
-							      1250, 60000));
+		KUNIT_EXPECT_TRUE(test, scsig_port_look(&v, &p, 1250, 60000));
 		KUNIT_EXPECT_GT(test, v.used_bytes_ps, 0ULL);
 	}
 }
@@ -372,13 +378,13 @@ static void measured_test(struct kunit *test)
 				     .drain.rate_bytes_ps = GBIT };
 
 	KUNIT_EXPECT_EQ(test, scsig_port_available_bytes_ps(&v, &p), 250 * MBIT);
-	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW, 0), 250000ULL);
-	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 250000ULL);
+	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW), 250000ULL);
+	KUNIT_EXPECT_EQ(test, scsig_port_value(&v, &p, CSIG_ABW_C), 250000ULL);
 	v.used_bytes_ps = 2 * GBIT;
 	KUNIT_EXPECT_EQ_MSG(test, scsig_port_available_bytes_ps(&v, &p), 0ULL,
 			    "what was used before the port became slower");
 	v.drain.rate_bytes_ps = 0;
-	KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, CSIG_ABW_C, 0), 800000ULL,
+	KUNIT_EXPECT_EQ_MSG(test, scsig_port_value(&v, &p, CSIG_ABW_C), 800000ULL,
 			    "not measured: the configured rate");
 }
 
@@ -390,15 +396,14 @@ static void longer_interval_test(struct kunit *test)
 	u64 now_ns;
 
 	for (p.estimator = 0; p.estimator <= TC_CSIG_ESTIMATOR_MAX; p.estimator++) {
-		struct scsig_port_vars v = {};
+		struct port port = {};
 
-		p.interval_ns = 64 * US;
 		for (now_ns = 0; now_ns < 20 * 256 * US; now_ns += US) {
 			if (now_ns == 10 * 256 * US)
-				p.interval_ns = 256 * US;
-			leave(&v, &p, now_ns, 100);
+				port.v.drain_interval_ns = 256 * US;
+			leave(&port, &p, now_ns, 100);
 			if (now_ns >= 5 * 256 * US)
-				KUNIT_EXPECT_LE(test, distance(v.used_bytes_ps, 800 * MBIT),
+				KUNIT_EXPECT_LE(test, distance(port.v.used_bytes_ps, 800 * MBIT),
 						20 * MBIT);
 		}
 	}

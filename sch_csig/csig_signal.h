@@ -15,15 +15,11 @@
  * @on: the port supports this signal
  * @scale: encoding of the signal's values
  * @layout: layout of the locators, by form
- * @locator: locator that this port writes, by form; without a TTL
- * @has_ttl: the locator depends on the packet's TTL, by form
  */
 struct scsig_signal {
 	bool on;
 	struct csig_scale scale;
 	struct tc_csig_layout layout[CSIG_FORMS];
-	u16 locator[CSIG_FORMS];
-	bool has_ttl[CSIG_FORMS];
 };
 
 /**

@@ -491,8 +491,6 @@ static void misfit_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, scsig_layout_misfit(&l, attrs), (u32)TC_CSIG_WHATS);
 	attrs[TC_CSIG_WHAT_STAGE] = 8;
 	KUNIT_EXPECT_EQ(test, scsig_layout_misfit(&l, attrs), (u32)TC_CSIG_WHAT_STAGE);
-	KUNIT_EXPECT_TRUE(test, scsig_layout_needs_ttl(&l));
-	KUNIT_EXPECT_FALSE(test, scsig_layout_needs_ttl(&layout_cases[4].layout));
 }
 
 static struct kunit_case scsig_cases[] = {

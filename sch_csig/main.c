@@ -23,7 +23,6 @@
  * The kernel's own arrival time (skb->tstamp) cannot be used, since forwarding and redirecting
  * clear it before any qdisc.
  */
-#include <linux/hrtimer.h>
 #include <linux/if_arp.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -33,7 +32,6 @@
 #include <hopcc/lib/hop_nla.h>
 #include <hopcc/core/hop_port.h>
 #include <hopcc/core/hop_speed.h>
-#include <hopcc/lib/hop_trust.h>
 #include <hopcc/lib/hop_version.h>
 #include <hopcc/wire/int.h>
 #include <net/pkt_sched.h>
@@ -49,11 +47,9 @@
  * @rate_bytes_ps: rate set by tc, bytes/s; TC_CSIG_RATE_AUTO for the device's rate
  * @value: the 32-bit options, by attribute
  * @has_interval: the interval was set by tc; otherwise it follows the rate
- * @port: the estimator's parameters, computed from the attributes, as are the next five
+ * @port: the estimator's parameters, computed from the attributes, as are the next three
  *	members; the rate may follow the device's
- * @due_ns: scsig_port_due_ns() of @port
- * @types: bit n is set if the port has the signal of type n
- * @updated_types: @types in mode update, else 0
+ * @types: bit n is set if tags of type n are updated
  * @tpids: TPIDs of tags
  * @attrs: attributes of the port for locators, by TC_CSIG_WHAT_*
  * @signal: configuration of the signals, by type
@@ -64,9 +60,7 @@ struct scsig_settings {
 	u32 value[TCA_CSIG_MAX + 1];
 	bool has_interval;
 	struct scsig_port_params port;
-	u64 due_ns;
 	u32 types;
-	u32 updated_types;
 	struct csig_tpids tpids;
 	u32 attrs[TC_CSIG_WHATS];
 	struct scsig_signal signal[CSIG_TYPES];
@@ -75,16 +69,12 @@ struct scsig_settings {
 
 /**
  * struct scsig_answer - the port's value for a tag
- * @measured: the value in kbit/s, ppm or ns, depending on the type
+ * @measured: the value in kbit/s, ppm or ns, depending on the type; for the trace event
  * @code: the same value in the tag's units, by csig_encode()
- * @locator: locator that this port writes, without a TTL
- * @has_ttl: the locator depends on the packet's TTL
  */
 struct scsig_answer {
 	u64 measured;
 	u32 code;
-	u16 locator;
-	bool has_ttl;
 };
 
 /**
@@ -102,24 +92,19 @@ struct scsig_shared {
  * @child: the child qdisc; must be first
  * @sch: the qdisc that contains this structure as private data
  * @set: the settings; NULL only until init() sets them
- * @port: the estimate, or a copy of the shared port's estimate, except @port.bytes, which then
- *	counts this queue's bytes
+ * @port: the estimate, or a copy of the shared port's estimate
+ * @look_ns: time of the next scsig_look(); 0: at the next departure
  * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
  *	estimate or the settings change
  * @departures: number of packets that left; a GSO packet is one
  * @answer: cached values for tags, by type and form; a delay is not cached, since it differs from
  *	packet to packet
  * @has_ring: hop_port_has_ring() is true
- * @is_of_queue: hop_port_is_of_queue() is true
- * @is_watched: @has_ring is true, or the option timer
  * @warned_slow: the warning of a slow port was given, for the configured rate
  * @ring: the ring below, if the device has one
  * @sent: count of bytes on the wire, sent by this queue and by the port's other queues
  * @drain_run: the current measurement of the port's rate, by this queue
- * @followed_bytes_ps: measured rate that the interval in @set is for; 0: the configured interval
- * @stats: statistics for tc; apart, so that the qdisc fits 1 KiB
- * @timer: ends intervals while no packet leaves
- * @runs: the timer runs
+ * @stats: statistics for tc
  * @speed: watch on the device's rate; under RTNL
  */
 struct scsig_sched_data {
@@ -127,20 +112,16 @@ struct scsig_sched_data {
 	struct Qdisc *sch;
 	struct scsig_settings *set;
 	struct scsig_port_vars port;
+	u64 look_ns;
 	u32 known;
 	u32 departures;
 	struct scsig_answer answer[CSIG_PD][CSIG_FORMS];
 	bool has_ring;
-	bool is_of_queue;
-	bool is_watched;
 	bool warned_slow;
 	struct hop_ring ring;
 	struct hop_port_queue sent;
 	struct hop_drain_run drain_run;
-	u64 followed_bytes_ps;
-	struct tc_csig_xstats *stats;
-	struct hrtimer timer;
-	bool runs;
+	struct tc_csig_xstats stats;
 	struct hop_speed_watch speed;
 };
 
@@ -158,7 +139,7 @@ static u32 scsig_pkts(const struct sk_buff *skb)
 
 /*
  * Return: true if the packet's tag must be removed, and counts why a tag is not updated. @type is
- * the tag's type, or CSIG_TYPES if the tag has a fault or this port does not update tags.
+ * the tag's type, or CSIG_TYPES if the tag has a fault.
  */
 static bool scsig_must_strip(struct scsig_sched_data *q,
 			     const struct csig_place *place, u32 type, u32 pkts)
@@ -167,12 +148,12 @@ static bool scsig_must_strip(struct scsig_sched_data *q,
 	const u32 mode = set->value[TCA_CSIG_MODE];
 
 	if (place->fault)
-		q->stats->malformed_pkts[place->fault - 1] += pkts;
+		q->stats.malformed_pkts[place->fault - 1] += pkts;
 	if (mode != TC_CSIG_MODE_UPDATE || place->fault)
 		return mode == TC_CSIG_MODE_STRIP;
 	if (scsig_has(set, type))
 		return false;
-	q->stats->unsupported_pkts += pkts;
+	q->stats.unsupported_pkts += pkts;
 	return set->value[TCA_CSIG_UNSUPPORTED] == TC_CSIG_MODE_STRIP;
 }
 
@@ -183,10 +164,10 @@ static bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkt
 
 	do {
 		if (place.fault == CSIG_BAD_TRUNCATED || !scsig_packet_cut(skb, &place)) {
-			q->stats->fenced_pkts += pkts;
+			q->stats.fenced_pkts += pkts;
 			return false;
 		}
-		q->stats->stripped_pkts += pkts;
+		q->stats.stripped_pkts += pkts;
 		place = scsig_packet_find(skb, &q->set->tpids);
 	} while (place.form);
 	return true;
@@ -208,119 +189,61 @@ static int scsig_queue_segments(struct sk_buff *skb, struct Qdisc *sch, struct s
 	return hop_child_enqueue_list(skb, segs, sch, to_free);
 }
 
-/* Convert a packet to the first form. Return: true if it must be segmented. */
-static bool scsig_normalise(struct sk_buff *skb, struct net_device *dev,
-			    enum csig_form form, u32 offset_bytes, u16 inner)
-{
-	const struct csig_place place = {
-		.form = form, .offset_bytes = offset_bytes, .inner = inner,
-	};
-
-	return scsig_packet_normalise(skb, dev, &place) && skb_is_gso(skb) &&
-	       !hop_device_is_veth(dev);
-}
-
 static void scsig_count(struct scsig_sched_data *q, enum csig_form form, u32 pkts)
 {
 	if (form == CSIG_COMPACT)
-		q->stats->compact_pkts += pkts;
+		q->stats.compact_pkts += pkts;
 	else
-		q->stats->expanded_pkts += pkts;
+		q->stats.expanded_pkts += pkts;
 }
 
-/* Enqueue a packet that may have a tag at any place. */
+/* Enqueue a packet that may have a tag anywhere, or whose tag is not updated. */
 static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
 				      struct sk_buff **to_free)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	const struct scsig_settings *set = q->set;
-	struct csig_place place = {};
+	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
 	const u32 pkts = scsig_pkts(skb);
 	u32 type = CSIG_TYPES;
 
-	if (!scsig_packet_is_plain(skb, &set->tpids))
-		place = scsig_packet_find(skb, &set->tpids);
 	if (!place.form)
-		goto queue;
-	scsig_count(q, place.form, pkts);
-	if (!place.fault && set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE)
+		return hop_child_enqueue(skb, sch, to_free);
+	if (!place.fault)
 		type = scsig_packet_read(skb, &place).type;
-	if (scsig_must_strip(q, &place, type, pkts)) {
-		if (!scsig_strip(q, skb, pkts))
-			return qdisc_drop(skb, sch, to_free);
-		goto queue;
-	}
-	/* The tag asks for the packet's delay in this port. */
-	if (type == CSIG_PD)
+	scsig_count(q, place.form, pkts);
+	if (scsig_must_strip(q, &place, type, pkts))
+		return scsig_strip(q, skb, pkts) ? hop_child_enqueue(skb, sch, to_free) :
+						   qdisc_drop(skb, sch, to_free);
+	if (type == CSIG_PD && scsig_has(q->set, type))
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	if (!place.fault && scsig_packet_is_second_form(skb, &place) &&
-	    scsig_normalise(skb, qdisc_dev(sch), place.form, place.offset_bytes, place.inner))
+	    scsig_packet_normalise(skb, qdisc_dev(sch), &place) && skb_is_gso(skb) &&
+	    !hop_device_is_veth(qdisc_dev(sch)))
 		return scsig_queue_segments(skb, sch, to_free);
-queue:
 	return hop_child_enqueue(skb, sch, to_free);
-}
-
-/* Enqueue a packet with a tag of @form, a constant, where scsig_packet_glance() finds tags. */
-static __always_inline int scsig_enqueue_near(struct sk_buff *skb, struct Qdisc *sch,
-					      struct sk_buff **to_free, enum csig_form form)
-{
-	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
-	struct scsig_sched_data *q = qdisc_priv(sch);
-	const u32 type = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
-
-	if (!(q->set->updated_types >> type & 1) ||
-	    scsig_packet_is_second_form(skb, &place))
-		return scsig_enqueue_any(skb, sch, to_free);
-	scsig_count(q, form, scsig_pkts(skb));
-	/* The tag asks for the packet's delay in this port. */
-	if (type == CSIG_PD)
-		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
-	return hop_child_enqueue(skb, sch, to_free);
-}
-
-static noinline int scsig_enqueue_compact(struct sk_buff *skb, struct Qdisc *sch,
-					  struct sk_buff **to_free)
-{
-	return scsig_enqueue_near(skb, sch, to_free, CSIG_COMPACT);
-}
-
-static noinline int scsig_enqueue_expanded(struct sk_buff *skb, struct Qdisc *sch,
-					   struct sk_buff **to_free)
-{
-	return scsig_enqueue_near(skb, sch, to_free, CSIG_EXPANDED);
 }
 
 static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
+	struct csig_place place = { .offset_bytes = CSIG_FIRST_TAG_BYTES };
+	u32 type;
 
 	if (q->has_ring)
 		hop_port_look_stopped(&q->ring, sch, skb);
-	switch (scsig_packet_glance(skb, &q->set->tpids)) {
-	case CSIG_GLANCE_IP:
+	place.form = scsig_packet_glance(skb, &q->set->tpids);
+	if (!place.form)
 		return hop_child_enqueue(skb, sch, to_free);
-	case CSIG_GLANCE_COMPACT:
-		return scsig_enqueue_compact(skb, sch, to_free);
-	case CSIG_GLANCE_EXPANDED:
-		return scsig_enqueue_expanded(skb, sch, to_free);
-	default:
+	if (place.form == CSIG_FORMS || scsig_packet_is_second_form(skb, &place))
 		return scsig_enqueue_any(skb, sch, to_free);
-	}
-}
-
-static void scsig_start_timer(struct scsig_sched_data *q)
-{
-	q->runs = true;
-	hrtimer_start(&q->timer,
-		      ns_to_ktime(q->port.start_ns + scsig_port_period_ns(&q->set->port)),
-		      HRTIMER_MODE_ABS_SOFT);
-}
-
-/* A callback that is running already waits for our lock, and then finds @runs false. */
-static void scsig_stop_timer(struct scsig_sched_data *q)
-{
-	q->runs = false;
-	hrtimer_try_to_cancel(&q->timer);
+	type = csig_read(place.form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
+	if (!scsig_has(q->set, type))
+		return scsig_enqueue_any(skb, sch, to_free);
+	scsig_count(q, place.form, scsig_pkts(skb));
+	/* The tag asks for the packet's delay in this port. */
+	if (type == CSIG_PD)
+		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
+	return hop_child_enqueue(skb, sch, to_free);
 }
 
 /* Call this only for a queue that shares its port. */
@@ -341,14 +264,13 @@ static void scsig_warn_slow(struct scsig_sched_data *q, const struct hop_drain *
 }
 
 /*
- * Measure the rate of the port at the end of an interval. @vars: the port's variables; @bytes:
- * bytes sent by all of its queues. Context: for a port of several queues, its lock held
+ * Measure the rate of the port, over half an interval at least: ewma is updated more often. @vars:
+ * the port's variables. Context: for a port of several queues, its lock held
  */
-static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_vars *vars, u64 bytes,
-			       u64 now_ns)
+static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_vars *vars, u64 now_ns)
 {
 	const struct hop_drain_sent sent = {
-		.bytes = bytes,
+		.bytes = vars->total_bytes,
 		/* All packets that left have arrived, and so have those that wait. */
 		.moves = 2ULL * q->departures + q->sch->q.qlen,
 		.now_ns = now_ns,
@@ -357,8 +279,12 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 
 	if (q->sent.port)
 		lockdep_assert_held(&q->sent.port->lock);
+	if (now_ns - q->drain_run.start_ns < scsig_port_t_ns(vars, &q->set->port) / 2)
+		return;
 	if (hop_drain_look(&vars->drain, &q->drain_run, q->set->port.capacity_bytes_ps, &sent))
 		scsig_warn_slow(q, &vars->drain);
+	vars->drain_interval_ns = vars->drain.rate_bytes_ps ?
+				  scsig_port_interval_ns(vars->drain.rate_bytes_ps) : 0;
 }
 
 /*
@@ -368,54 +294,25 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 {
 	struct scsig_shared *shared = scsig_shared(q);
-	u64 bytes;
 	bool ended;
 
 	spin_lock(&shared->port.lock);
-	bytes = hop_port_sum(&shared->port);
-	ended = scsig_port_look_total(&shared->vars, &q->set->port, q->set->due_ns, bytes, now_ns);
-	scsig_measure_port(q, &shared->vars, bytes, now_ns);
-	if (q->port.periods != shared->vars.periods ||
-	    q->port.drain.rate_bytes_ps != shared->vars.drain.rate_bytes_ps)
-		q->known = 0;
+	ended = scsig_port_look(&shared->vars, &q->set->port, hop_port_sum(&shared->port), now_ns);
+	scsig_measure_port(q, &shared->vars, now_ns);
 	q->port = shared->vars;
 	spin_unlock(&shared->port.lock);
-	q->port.bytes = 0;
 	return ended;
 }
 
 /* Update the estimate of a port by itself. Return: true if an interval ended. */
 static bool scsig_look_alone(struct scsig_sched_data *q, u64 now_ns)
 {
-	if (!scsig_port_look(&q->port, &q->set->port, now_ns))
+	const u64 bytes = atomic64_read(&q->sent.sent_bytes);
+
+	if (!scsig_port_look(&q->port, &q->set->port, bytes, now_ns))
 		return false;
-	/* ewma is updated at each departure, but the rate is measured over intervals. */
-	if (now_ns - q->drain_run.start_ns >= q->set->port.interval_ns / 2)
-		scsig_measure_port(q, &q->port, atomic64_read(&q->sent.sent_bytes), now_ns);
+	scsig_measure_port(q, &q->port, now_ns);
 	return true;
-}
-
-static u64 scsig_due_ns(const struct scsig_sched_data *q)
-{
-	return q->sent.port ? scsig_port_shared_due_ns(&q->set->port) :
-			      scsig_port_due_ns(&q->set->port);
-}
-
-/*
- * A port that is slower than its configured rate needs a longer interval to contain as many
- * packets. The options keep the configured interval.
- */
-static void scsig_follow_drain(struct scsig_sched_data *q)
-{
-	const u64 rate_bytes_ps = q->port.drain.rate_bytes_ps;
-	struct scsig_settings *set = q->set;
-	u64 interval_ns = set->value[TCA_CSIG_INTERVAL];
-
-	if (rate_bytes_ps)
-		interval_ns = max(interval_ns, scsig_port_interval_ns(rate_bytes_ps));
-	q->followed_bytes_ps = rate_bytes_ps;
-	set->port.interval_ns = interval_ns;
-	set->due_ns = scsig_due_ns(q);
 }
 
 static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
@@ -423,41 +320,11 @@ static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) :
 					  scsig_look_alone(q, now_ns);
 
-	if (q->port.drain.rate_bytes_ps != q->followed_bytes_ps)
-		scsig_follow_drain(q);
-	if (!ended)
-		return;
+	q->look_ns = q->port.start_ns + scsig_port_due_ns(&q->port, &q->set->port);
 	q->known = 0;
-	trace_csig_interval(q->sch, q->port.used_bytes_ps,
-			    scsig_port_available_bytes_ps(&q->port, &q->set->port));
-}
-
-/*
- * An interval is over. If no packet left in it, the timer stops, even if packets are queued:
- * until the next departure all intervals are empty, and scsig_look() then ends them together.
- */
-static enum hrtimer_restart scsig_expired(struct hrtimer *timer)
-{
-	struct scsig_sched_data *q = container_of(timer, struct scsig_sched_data, timer);
-	enum hrtimer_restart again = HRTIMER_NORESTART;
-	struct Qdisc *root;
-
-	rcu_read_lock();
-	root = qdisc_root_sleeping(q->sch);
-	spin_lock(qdisc_lock(root));
-	/* Do nothing if the timer was stopped, or stopped and started again. */
-	if (q->runs && !hrtimer_is_queued(timer)) {
-		q->runs = q->port.bytes;
-		scsig_look(q, ktime_get_ns());
-		if (q->runs) {
-			hrtimer_set_expires(timer, ns_to_ktime(q->port.start_ns +
-					    scsig_port_period_ns(&q->set->port)));
-			again = HRTIMER_RESTART;
-		}
-	}
-	spin_unlock(qdisc_lock(root));
-	rcu_read_unlock();
-	return again;
+	if (ended)
+		trace_csig_interval(q->sch, q->port.used_bytes_ps,
+				    scsig_port_available_bytes_ps(&q->port, &q->set->port));
 }
 
 static u32 scsig_answer_bit(u32 type, enum csig_form form)
@@ -470,17 +337,15 @@ static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig
 {
 	struct scsig_answer *answer = &q->answer[type][form];
 
-	answer->measured = scsig_port_value(&q->port, &q->set->port, type, 0);
+	answer->measured = scsig_port_value(&q->port, &q->set->port, type);
 	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
-	answer->locator = q->set->signal[type].locator[form];
-	answer->has_ttl = q->set->signal[type].has_ttl[form];
 	q->known |= scsig_answer_bit(type, form);
 }
 
 /* Return: the time that a packet will wait in the driver's ring, ns */
 static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set->port.shared);
 
 	return hop_ring_wait_ns(&q->ring, hop_ring_held_bytes(&q->ring, now_ns, &bql));
 }
@@ -489,34 +354,31 @@ static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
  * Most hops are not the worst, so the value is encoded only if needed. Return: true if the packet
  * waited longer here than its tag reports; @a: result
  */
-static __always_inline bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
-					       enum csig_form form, const struct csig_tag *t,
-					       u64 now_ns, struct scsig_answer *a)
+static bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
+			       enum csig_form form, const struct csig_tag *t, u64 now_ns,
+			       struct scsig_answer *a)
 {
 	const struct scsig_signal *signal = &q->set->signal[CSIG_PD];
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
-		q->stats->untimed_pkts += scsig_pkts(skb);
+		q->stats.untimed_pkts += scsig_pkts(skb);
 		return false;
 	}
 	if (q->has_ring)
 		waited_ns += scsig_ring_wait_ns(q, now_ns);
-	if (waited_ns > q->stats->longest_ns)
-		q->stats->longest_ns = waited_ns;
+	if (waited_ns > q->stats.longest_ns)
+		q->stats.longest_ns = waited_ns;
 	if (waited_ns < csig_high(&signal->scale, form, t->value))
 		return false;
 	a->measured = waited_ns;
 	a->code = csig_encode(&signal->scale, form, waited_ns);
-	a->locator = signal->locator[form];
-	a->has_ttl = signal->has_ttl[form];
 	return true;
 }
 
 /* Return: true if the port's value is worse than the tag's; @a: result */
-static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb,
-					 enum csig_form form, const struct csig_tag *t,
-					 u64 now_ns, struct scsig_answer *a)
+static bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb, enum csig_form form,
+			 const struct csig_tag *t, u64 now_ns, struct scsig_answer *a)
 {
 	if (t->type == CSIG_PD)
 		return scsig_answer_delay(q, skb, form, t, now_ns, a);
@@ -526,157 +388,61 @@ static __always_inline bool scsig_answer(struct scsig_sched_data *q, struct sk_b
 	return csig_worse(t->type, a->code, t->value);
 }
 
+/* Get the port's locator for a tag. Most are constants. */
+static u32 scsig_locator(const struct scsig_settings *set, const struct sk_buff *skb, u32 type,
+			 enum csig_form form)
+{
+	const struct tc_csig_layout *layout = &set->signal[type].layout[form];
+
+	return layout->fields ? scsig_compose(layout, set->attrs,
+					      scsig_packet_ttl(skb, &set->tpids)) :
+				layout->constant;
+}
+
 /*
- * Make a tag writable whose bytes are shared or not in the linear part. Return: the tag, which may
- * have changed before its bytes were copied; its type is CSIG_TYPES if it cannot be written or
- * does not exist any more.
+ * Compare the port's value with a tag in the linear part of a packet that leaves. Most hops are not
+ * the worst.
  */
-static struct csig_tag scsig_read_own(struct scsig_sched_data *q, struct sk_buff *skb,
-				      enum csig_form form, u32 offset_bytes)
+static noinline void scsig_update_tag(struct scsig_sched_data *q, struct sk_buff *skb,
+				      enum csig_form form, u32 offset_bytes, u64 now_ns)
 {
-	const struct csig_place before = { .form = form, .offset_bytes = offset_bytes };
-	const struct csig_tag none = { .type = CSIG_TYPES };
-	struct csig_place now;
-
-	if (!hop_pkt_writable(skb, scsig_packet_behind_bytes(&before))) {
-		q->stats->unwritable_pkts += scsig_pkts(skb);
-		return none;
-	}
-	now = scsig_packet_find(skb, &q->set->tpids);
-	if (now.form != form || now.offset_bytes != offset_bytes)
-		return none;
-	return scsig_packet_read(skb, &now);
-}
-
-static u32 scsig_locator_with_ttl(const struct scsig_settings *set,
-				  const struct sk_buff *skb, enum csig_form form, u32 type)
-{
-	const struct csig_place place = scsig_packet_find(skb, &set->tpids);
-
-	return scsig_compose(&set->signal[type].layout[form], set->attrs,
-			    scsig_packet_ttl(skb, &place));
-}
-
-static void scsig_trace_update(const struct Qdisc *sch, enum csig_form form,
-			       const u8 *data, u64 measured)
-{
-	const struct csig_tag t = csig_read(form, data);
-
-	trace_csig_update(sch, form, &t, measured);
-}
-
-/* Update a tag whose bytes can be written. @t: the tag's current fields */
-static __always_inline void scsig_write_update(struct scsig_sched_data *q, struct sk_buff *skb,
-					       const struct csig_place *place, struct csig_tag t,
-					       const struct scsig_answer *a)
-{
-	u8 *data = skb->data + place->offset_bytes + CSIG_TPID_BYTES;
-	u32 locator = a->locator;
-
-	if (a->has_ttl)
-		locator = scsig_locator_with_ttl(q->set, skb, place->form, t.type);
-	if (!csig_replace(&t, a->code, locator))
-		return;
-	csig_write(place->form, data, &t);
-	scsig_packet_forget_sum(skb);
-	q->stats->updated_pkts[t.type] += scsig_pkts(skb);
-	if (trace_csig_update_enabled())
-		scsig_trace_update(q->sch, place->form, data, a->measured);
-}
-
-/* Update a tag to the port's worse value @a if the packet's bytes are shared or not linear. */
-static void scsig_update_shared(struct scsig_sched_data *q, struct sk_buff *skb,
-				enum csig_form form, u32 offset_bytes, u32 type,
-				const struct scsig_answer *a)
-{
-	const struct csig_place place = { .form = form, .offset_bytes = offset_bytes };
-	const struct csig_tag t = scsig_read_own(q, skb, form, offset_bytes);
-
-	if (t.type == type)
-		scsig_write_update(q, skb, &place, t, a);
-}
-
-/* Compare the port's value with a tag without a fault. Most hops are not the worst. */
-static __always_inline void scsig_update_at(struct scsig_sched_data *q, struct sk_buff *skb,
-					    const struct csig_place *place,
-					    const struct csig_tag *t, u64 now_ns)
-{
+	const u32 data_bytes = offset_bytes + CSIG_TPID_BYTES;
+	struct csig_tag t = csig_read(form, skb->data + data_bytes);
 	struct scsig_answer a;
 
-	if (!(q->set->updated_types >> t->type & 1) ||
-	    !scsig_answer(q, skb, place->form, t, now_ns, &a))
+	if (!scsig_has(q->set, t.type) || !scsig_answer(q, skb, form, &t, now_ns, &a))
 		return;
-	if (scsig_packet_is_own(skb, place->offset_bytes + CSIG_TAG_MAX_BYTES +
-				       CSIG_TPID_BYTES))
-		scsig_write_update(q, skb, place, *t, &a);
-	else
-		scsig_update_shared(q, skb, place->form, place->offset_bytes, t->type, &a);
+	if (!hop_pkt_writable(skb, data_bytes + csig_data_bytes(form))) {
+		q->stats.unwritable_pkts += scsig_pkts(skb);
+		return;
+	}
+	t.value = a.code;
+	t.locator = scsig_locator(q->set, skb, t.type, form);
+	csig_write(form, skb->data + data_bytes, &t);
+	scsig_packet_forget_sum(skb);
+	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
+	trace_csig_update(q->sch, form, skb->data + data_bytes, a.measured);
 }
 
-/* Update a packet that leaves at @now_ns and may have a tag at any place. */
+/* Update a packet that may have a tag anywhere. Bytes that a program may still write are copied. */
 static noinline void scsig_update_any(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
-	struct csig_place place;
-	struct csig_tag t;
+	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
 
-	if (!q->set->updated_types || scsig_packet_is_plain(skb, &q->set->tpids))
+	if (!place.form || place.fault || !q->set->types)
 		return;
-	place = scsig_packet_find(skb, &q->set->tpids);
-	if (!place.form || place.fault)
-		return;
-	t = scsig_packet_read(skb, &place);
-	scsig_update_at(q, skb, &place, &t, now_ns);
+	if (skb_headlen(skb) >= scsig_packet_behind_bytes(&place) ||
+	    hop_pkt_writable(skb, scsig_packet_behind_bytes(&place)))
+		scsig_update_tag(q, skb, place.form, place.offset_bytes, now_ns);
+	else
+		q->stats.unwritable_pkts += scsig_pkts(skb);
 }
 
-/* Update a packet with a tag of @form, a constant, where scsig_packet_glance() finds tags. */
-static __always_inline void scsig_update_near(struct scsig_sched_data *q, struct sk_buff *skb,
-					      enum csig_form form, u64 now_ns)
+static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
-	const struct csig_place place = { .form = form, .offset_bytes = CSIG_FIRST_TAG_BYTES };
-	const struct csig_tag t = csig_read(form, skb->data + CSIG_FIRST_TAG_BYTES +
-					    CSIG_TPID_BYTES);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set->port.shared);
 
-	scsig_update_at(q, skb, &place, &t, now_ns);
-}
-
-static noinline void scsig_update_compact(struct scsig_sched_data *q, struct sk_buff *skb,
-					  u64 now_ns)
-{
-	scsig_update_near(q, skb, CSIG_COMPACT, now_ns);
-}
-
-static noinline void scsig_update_expanded(struct scsig_sched_data *q, struct sk_buff *skb,
-					   u64 now_ns)
-{
-	scsig_update_near(q, skb, CSIG_EXPANDED, now_ns);
-}
-
-static void scsig_update(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
-{
-	switch (scsig_packet_glance(skb, &q->set->tpids)) {
-	case CSIG_GLANCE_IP:
-		break;
-	case CSIG_GLANCE_COMPACT:
-		scsig_update_compact(q, skb, now_ns);
-		break;
-	case CSIG_GLANCE_EXPANDED:
-		scsig_update_expanded(q, skb, now_ns);
-		break;
-	default:
-		scsig_update_any(q, skb, now_ns);
-	}
-}
-
-/* A packet of a port with a timer or a ring leaves. */
-static void scsig_watch_departure(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
-{
-	if (q->has_ring) {
-		const struct hop_ring_bql bql = hop_port_bql(q->sch, q->is_of_queue);
-
-		hop_ring_give(&q->ring, now_ns, bytes, &bql);
-	}
-	if (q->set->value[TCA_CSIG_TIMER] && !q->runs)
-		scsig_start_timer(q);
+	hop_ring_give(&q->ring, now_ns, bytes, &bql);
 }
 
 /* If packets are left, the child holds them back: do not take this for a slow port. */
@@ -692,6 +458,7 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	struct sk_buff *skb = hop_child_dequeue(sch);
 	const struct scsig_settings *set = q->set;
 	struct hop_pkt_wire wire;
+	enum csig_form form;
 	u64 now_ns;
 
 	if (!skb) {
@@ -699,17 +466,27 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 		return NULL;
 	}
 	now_ns = ktime_get_ns();
-	if (scsig_port_is_due(&q->port, set->due_ns, now_ns))
+	if ((s64)(now_ns - q->look_ns) >= 0)
 		scsig_look(q, now_ns);
-	scsig_update(q, skb, now_ns);
+	form = scsig_packet_glance(skb, &set->tpids);
+	if (form == CSIG_FORMS)
+		scsig_update_any(q, skb, now_ns);
+	else if (form)
+		scsig_update_tag(q, skb, form, CSIG_FIRST_TAG_BYTES, now_ns);
 	wire = hop_pkt_wire(skb, set->value[TCA_CSIG_OVERHEAD]);
-	scsig_port_sent(&q->port, now_ns, wire.bytes);
 	hop_port_count(&q->sent, wire.bytes);
 	q->departures++;
 	hop_drain_depart(&q->drain_run, sch->q.qlen);
-	if (q->is_watched)
-		scsig_watch_departure(q, now_ns, wire.bytes);
+	if (q->has_ring)
+		scsig_give_to_ring(q, now_ns, wire.bytes);
 	return skb;
+}
+
+/* The settings or the estimate have changed. */
+static void scsig_look_soon(struct scsig_sched_data *q)
+{
+	q->look_ns = 0;
+	q->known = 0;
 }
 
 /* The counters in @stats survive a reset, as when the device goes down. */
@@ -718,10 +495,9 @@ static void scsig_reset(struct Qdisc *sch)
 	struct scsig_sched_data *q = qdisc_priv(sch);
 
 	hop_child_reset(sch);
-	scsig_stop_timer(q);
 	memset(&q->port, 0, sizeof(q->port));
 	hop_drain_stop(&q->drain_run);
-	q->known = 0;
+	scsig_look_soon(q);
 }
 
 static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
@@ -737,7 +513,6 @@ static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 					     TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
 	[TCA_CSIG_SHIFT] = HOP_NLA_OPTION("shift", "", TC_CSIG_SHIFT_DEFAULT, TC_CSIG_SHIFT_MIN,
 					  TC_CSIG_SHIFT_MAX),
-	[TCA_CSIG_TIMER] = HOP_NLA_OPTION("timer", "", 0, 0, 1),
 	[TCA_CSIG_TPID_COMPACT] = HOP_NLA_OPTION("tpid_compact", "", TC_CSIG_TPID_COMPACT_DEFAULT,
 						 TC_CSIG_TPID_MIN, TC_CSIG_TPID_MAX),
 	[TCA_CSIG_TPID_EXPANDED] = HOP_NLA_OPTION("tpid_expanded", "",
@@ -752,7 +527,9 @@ static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 /* The policy does not check ranges, since its error message could not name the option. */
 static const struct nla_policy scsig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_RATE] = { .type = NLA_U64 },
-	[TCA_CSIG_OVERHEAD ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
+	[TCA_CSIG_OVERHEAD ... TCA_CSIG_SHIFT] = { .type = NLA_U32 },
+	[TCA_CSIG_UNUSED] = { .type = NLA_REJECT },
+	[TCA_CSIG_TPID_COMPACT ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
 	[TCA_CSIG_SIGNAL_ABW ... TCA_CSIG_SIGNAL_PD] = { .type = NLA_NESTED },
 };
 
@@ -831,40 +608,6 @@ static int scsig_check_layouts(const struct scsig_settings *set, struct nlattr *
 	return 0;
 }
 
-/* Refuse short timer periods in a container, since the whole machine pays for the CPU time. */
-static int scsig_check_period(const struct Qdisc *sch, const struct scsig_settings *set,
-			      struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	static const int attrs[] = { TCA_CSIG_TIMER, TCA_CSIG_INTERVAL, TCA_CSIG_SHIFT,
-				     TCA_CSIG_ESTIMATOR, TCA_CSIG_RATE };
-	int i;
-
-	if (scsig_port_period_ns(&set->port) >= TC_CSIG_TIMER_CONTAINER_MIN_NS ||
-	    hop_is_trusted(dev_net(qdisc_dev(sch))))
-		return 0;
-	for (i = 0; i < ARRAY_SIZE(attrs); i++)
-		if (tb[attrs[i]])
-			return hop_nla_refuse(extack, tb[attrs[i]],
-					      "in a user namespace the period of timer must be "
-					      __stringify(TC_CSIG_TIMER_CONTAINER_MIN_NS)
-					      " ns at least: interval, of dre interval / 2^shift");
-	return 0;
-}
-
-static int scsig_check_timer(const struct Qdisc *sch, const struct scsig_settings *set,
-			     struct nlattr **tb, struct netlink_ext_ack *extack)
-{
-	if (!set->value[TCA_CSIG_TIMER])
-		return 0;
-	if (set->port.estimator == TC_CSIG_ESTIMATOR_EWMA)
-		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
-				      "timer is for raw and dre: ewma counts at departures only");
-	if (scsig_port_period_ns(&set->port) < TC_CSIG_INTERVAL_MIN_NS)
-		return hop_nla_refuse(extack, tb[TCA_CSIG_TIMER],
-				      "with timer, the interval over 2^shift of dre must be 10us at least");
-	return scsig_check_period(sch, set, tb, extack);
-}
-
 /* Is it an EtherType by which frames without a tag are recognised? */
 static bool scsig_is_taken(u16 tpid)
 {
@@ -872,11 +615,9 @@ static bool scsig_is_taken(u16 tpid)
 }
 
 /* Check the conditions that involve more than one option. */
-static int scsig_check(const struct Qdisc *sch, const struct scsig_settings *set,
-		       struct nlattr **tb, struct netlink_ext_ack *extack)
+static int scsig_check(const struct scsig_settings *set, struct nlattr **tb,
+		       struct netlink_ext_ack *extack)
 {
-	int err;
-
 	if (set->tpids.tpid[CSIG_COMPACT] == set->tpids.tpid[CSIG_EXPANDED])
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "tpid_compact and tpid_expanded must differ");
@@ -884,17 +625,7 @@ static int scsig_check(const struct Qdisc *sch, const struct scsig_settings *set
 	    scsig_is_taken(set->tpids.tpid[CSIG_EXPANDED]))
 		return hop_nla_refuse(extack, tb[TCA_CSIG_TPID_COMPACT],
 				      "a tpid must not be that of a VLAN tag, IPv4 or IPv6");
-	err = scsig_check_timer(sch, set, tb, extack);
-	return err ?: scsig_check_layouts(set, tb, extack);
-}
-
-static void scsig_derive_locator(struct scsig_settings *set, struct scsig_signal *signal,
-				 enum csig_form form)
-{
-	const struct tc_csig_layout *layout = &signal->layout[form];
-
-	signal->locator[form] = scsig_compose(layout, set->attrs, 0);
-	signal->has_ttl[form] = scsig_layout_needs_ttl(layout);
+	return scsig_check_layouts(set, tb, extack);
 }
 
 /* The interval follows the rate unless tc set it. The options contain a copy, for dumps. */
@@ -905,22 +636,20 @@ static void scsig_set_interval(struct scsig_settings *set, u64 rate_bytes_ps)
 	set->port.interval_ns = set->value[TCA_CSIG_INTERVAL];
 }
 
-/* The locators depend on the rate and on other attributes, so they are computed here too. */
 static void scsig_set_rate(struct scsig_settings *set, u64 rate_bytes_ps)
 {
-	u32 type, form, rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
+	u32 rest, mbit_ps = div_u64_rem(rate_bytes_ps, 125000, &rest);
 
 	set->port.capacity_bytes_ps = rate_bytes_ps;
 	set->attrs[TC_CSIG_WHAT_CAPACITY] = rest ? 0 : int_speed_code(mbit_ps);
-	for (type = 0; type < CSIG_TYPES; type++)
-		for (form = CSIG_COMPACT; form < CSIG_FORMS; form++)
-			scsig_derive_locator(set, &set->signal[type], form);
 }
 
-static u32 scsig_types_on(const struct scsig_settings *set)
+static u32 scsig_types(const struct scsig_settings *set)
 {
 	u32 type, types = 0;
 
+	if (set->value[TCA_CSIG_MODE] != TC_CSIG_MODE_UPDATE)
+		return 0;
 	for (type = 0; type < CSIG_TYPES; type++)
 		if (set->signal[type].on)
 			types |= BIT(type);
@@ -932,10 +661,7 @@ static void scsig_derive(struct scsig_settings *set, u64 rate_bytes_ps)
 	scsig_set_interval(set, rate_bytes_ps);
 	set->port.estimator = set->value[TCA_CSIG_ESTIMATOR];
 	set->port.shift = set->value[TCA_CSIG_SHIFT];
-	set->due_ns = scsig_port_due_ns(&set->port);
-	set->types = scsig_types_on(set);
-	set->updated_types =
-		set->value[TCA_CSIG_MODE] == TC_CSIG_MODE_UPDATE ? set->types : 0;
+	set->types = scsig_types(set);
 	set->tpids.tpid[CSIG_COMPACT] = set->value[TCA_CSIG_TPID_COMPACT];
 	set->tpids.tpid[CSIG_EXPANDED] = set->value[TCA_CSIG_TPID_EXPANDED];
 	set->attrs[TC_CSIG_WHAT_STAGE] = set->value[TCA_CSIG_STAGE];
@@ -957,11 +683,11 @@ static void scsig_forget_drain(struct scsig_sched_data *q)
 {
 	hop_assert_qdisc_lock(q->sch);
 	q->warned_slow = false;
-	q->port.drain = (struct hop_drain){};
+	scsig_port_forget_drain(&q->port);
 	if (!q->sent.port)
 		return;
 	spin_lock_bh(&q->sent.port->lock);
-	scsig_shared(q)->vars.drain = (struct hop_drain){};
+	scsig_port_forget_drain(&scsig_shared(q)->vars);
 	spin_unlock_bh(&q->sent.port->lock);
 }
 
@@ -972,24 +698,16 @@ static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig
 	struct scsig_settings *old = q->set;
 
 	hop_assert_qdisc_lock(q->sch);
-	if (port != q->sent.port || (old && !scsig_measures_alike(old, set))) {
-		scsig_stop_timer(q);
+	if (port != q->sent.port || (old && !scsig_measures_alike(old, set)))
 		memset(&q->port, 0, sizeof(q->port));
-	}
 	hop_port_use(&q->sent, port);
 	if (old && old->port.capacity_bytes_ps != set->port.capacity_bytes_ps)
 		scsig_forget_drain(q);
 	/* The overhead may have changed. */
 	hop_drain_stop(&q->drain_run);
-	/* The new settings have the configured interval. */
-	q->followed_bytes_ps = 0;
-	q->is_of_queue = hop_port_is_of_queue(q->sch);
 	q->has_ring = hop_port_has_ring(q->sch);
-	q->is_watched = q->has_ring || set->value[TCA_CSIG_TIMER];
 	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
-	if (!set->value[TCA_CSIG_TIMER])
-		scsig_stop_timer(q);
-	q->known = 0;
+	scsig_look_soon(q);
 	smp_store_release(&q->set, set);	/* for dump() */
 	return old;
 }
@@ -1009,7 +727,7 @@ static int scsig_prepare(const struct Qdisc *sch, struct scsig_settings *set, st
 		return hop_nla_refuse(extack, tb[TCA_CSIG_RATE],
 				      "the device does not tell its speed: say rate, e.g. rate 10gbit");
 	scsig_derive(set, rate_bytes_ps);
-	return scsig_check(sch, set, tb, extack);
+	return scsig_check(set, tb, extack);
 }
 
 /* Queues form one port if they have the same port ID and the same way of measuring. */
@@ -1029,10 +747,10 @@ static int scsig_find_port(const struct Qdisc *sch, struct scsig_settings *set,
 {
 	ASSERT_RTNL();
 	*port = NULL;
-	if (!hop_port_is_of_queue(sch))
+	set->port.shared = hop_port_is_of_queue(sch);
+	if (!set->port.shared)
 		return 0;
 	*port = hop_port_get(sch, scsig_port_key(set), sizeof(struct scsig_shared));
-	set->due_ns = scsig_port_shared_due_ns(&set->port);
 	return *port ? 0 : -ENOMEM;
 }
 
@@ -1077,21 +795,6 @@ static int scsig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ex
 	return set ? scsig_configure(sch, set, tb, extack) : -ENOMEM;
 }
 
-/*
- * The current interval gets the new length. With a timer, the interval is kept, since the user who
- * set the timer might not have been allowed a shorter period. Context: tree lock held.
- */
-static void scsig_follow_interval(struct scsig_sched_data *q, u64 rate_bytes_ps)
-{
-	struct scsig_settings *set = q->set;
-
-	hop_assert_qdisc_lock(q->sch);
-	if (set->value[TCA_CSIG_TIMER])
-		return;
-	scsig_set_interval(set, rate_bytes_ps);
-	set->due_ns = scsig_due_ns(q);
-}
-
 /* The speed of the port's device may have changed. Context: RTNL. */
 static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 {
@@ -1106,8 +809,9 @@ static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	}
 	scsig_set_rate(q->set, rate_bytes_ps);
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
-	scsig_follow_interval(q, rate_bytes_ps);
-	q->known = 0;
+	/* The current interval gets the new length. */
+	scsig_set_interval(q->set, rate_bytes_ps);
+	scsig_look_soon(q);
 }
 
 static void scsig_signal_defaults(struct scsig_signal *signal, u32 quantum, u32 base)
@@ -1143,7 +847,6 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 	int err = 0;
 
 	hop_child_prepare(sch);
-	hrtimer_setup(&q->timer, scsig_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->sent.sch = sch;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
@@ -1154,8 +857,7 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 		err = hop_child_init(sch, 0, extack);
 	if (err)
 		return err;
-	q->stats = kzalloc(sizeof(*q->stats), GFP_KERNEL);
-	set = q->stats ? scsig_defaults() : NULL;
+	set = scsig_defaults();
 	if (!set)
 		return -ENOMEM;
 	err = scsig_configure(sch, set, tb, extack);
@@ -1171,11 +873,9 @@ static void scsig_destroy(struct Qdisc *sch)
 	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
-	hrtimer_cancel(&q->timer);
 	hop_port_use(&q->sent, NULL);
 	hop_port_put(port);
 	hop_child_destroy(sch);
-	kfree(q->stats);
 	if (q->set)
 		kfree_rcu(q->set, rcu);
 }
@@ -1224,17 +924,16 @@ static int scsig_dump(struct Qdisc *sch, struct sk_buff *skb)
 static struct scsig_port_vars scsig_estimate_now(struct scsig_sched_data *q)
 {
 	struct scsig_port_vars now = q->port;
+	u64 bytes = atomic64_read(&q->sent.sent_bytes);
 
 	hop_assert_qdisc_lock(q->sch);
-	if (!q->sent.port) {
-		scsig_port_look(&now, &q->set->port, ktime_get_ns());
-		return now;
+	if (q->sent.port) {
+		spin_lock_bh(&q->sent.port->lock);
+		now = scsig_shared(q)->vars;
+		bytes = hop_port_sum(q->sent.port);
+		spin_unlock_bh(&q->sent.port->lock);
 	}
-	spin_lock_bh(&q->sent.port->lock);
-	now = scsig_shared(q)->vars;
-	scsig_port_look_total(&now, &q->set->port, q->set->due_ns, hop_port_sum(q->sent.port),
-			      ktime_get_ns());
-	spin_unlock_bh(&q->sent.port->lock);
+	scsig_port_look(&now, &q->set->port, bytes, ktime_get_ns());
 	return now;
 }
 
@@ -1246,7 +945,7 @@ static int scsig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	/* The lock makes the numbers consistent, and prevents torn counters on 32-bit machines. */
 	sch_tree_lock(sch);
-	st = *q->stats;
+	st = q->stats;
 	now = scsig_estimate_now(q);
 	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set->port);
 	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;

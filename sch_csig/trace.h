@@ -11,9 +11,9 @@
 
 /* A tag was updated: its new fields, and in measured the port's value in the signal's unit. */
 TRACE_EVENT(csig_update,
-	TP_PROTO(const struct Qdisc *sch, u32 form, const struct csig_tag *t, u64 measured),
+	TP_PROTO(const struct Qdisc *sch, u32 form, const u8 *data, u64 measured),
 
-	TP_ARGS(sch, form, t, measured),
+	TP_ARGS(sch, form, data, measured),
 
 	TP_STRUCT__entry(
 		__field(int, ifindex)
@@ -26,12 +26,14 @@ TRACE_EVENT(csig_update,
 	),
 
 	TP_fast_assign(
+		const struct csig_tag t = csig_read(form, data);
+
 		__entry->ifindex = qdisc_dev(sch)->ifindex;
 		__entry->handle = sch->handle;
 		__entry->form = form;
-		__entry->type = t->type;
-		__entry->value = t->value;
-		__entry->locator = t->locator;
+		__entry->type = t.type;
+		__entry->value = t.value;
+		__entry->locator = t.locator;
 		__entry->measured = measured;
 	),
 

@@ -11,14 +11,16 @@
 /* After this many consecutive tries that led back there may be no other path. */
 #define TCSIG_MOVE_TRIES	3
 
-bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator)
+bool tcsig_is_core(const int *edges, u32 locator)
 {
 	bool known = false;
 	u32 i;
 
 	for (i = 0; i < TCSIG_EDGES; i++) {
-		known |= edge[i].mask;
-		if (edge[i].mask && !((locator ^ edge[i].value) & edge[i].mask))
+		const u32 value = READ_ONCE(edges[2 * i]), mask = READ_ONCE(edges[2 * i + 1]);
+
+		known |= mask;
+		if (mask && !((locator ^ value) & mask))
 			return false;
 	}
 	return known && locator;

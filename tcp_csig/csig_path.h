@@ -9,23 +9,14 @@
 #define TCSIG_EDGES	2U
 
 /**
- * struct tcsig_edge - locators of ports, such as last hops, that no other path avoids
- * @value: value of the bits in @mask
- * @mask: bits to compare; 0: none
- */
-struct tcsig_edge {
-	u32 value;
-	u32 mask;
-};
-
-/**
  * tcsig_is_core() - check if another path could avoid the bottleneck (8.2.1)
- * @edge: TCSIG_EDGES locators at the edge; without any the result is not known, i.e. false
+ * @edges: TCSIG_EDGES pairs of a value and a mask for locators of ports, such as last hops, that no
+ *	other path avoids; a mask of 0 is none; without any the result is not known, i.e. false
  * @locator: locator of the bottleneck
  *
  * Return: true if another path could avoid it.
  */
-bool tcsig_is_core(const struct tcsig_edge *edge, u32 locator);
+bool tcsig_is_core(const int *edges, u32 locator);
 
 /**
  * struct tcsig_path - decides when to try another path (8.2.1)

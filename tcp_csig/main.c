@@ -207,26 +207,15 @@ static void tcsig_release(struct sock *sk)
 	tcsig_rename(sk, &tcsig_blind, &tcsig_ops);
 }
 
-/* Return: the bottleneck if another path could avoid it, otherwise 0. */
-static u32 tcsig_core(const struct tcsig_knobs *k, u32 locator)
-{
-	struct tcsig_edge edge[TCSIG_EDGES];
-	u32 i;
-
-	for (i = 0; i < TCSIG_EDGES; i++) {
-		edge[i].value = READ_ONCE(k->edge[2 * i]);
-		edge[i].mask = READ_ONCE(k->edge[2 * i + 1]);
-	}
-	return tcsig_is_core(edge, locator) ? locator : 0;
-}
-
 /* Section 8.2.1: chooses another hash and so, where paths are chosen by hashes, another path. */
 static void tcsig_choose_path(struct sock *sk, struct tcsig_sock *cs, u64 target_ns,
 			      const struct tcsig_ack *a, u32 round_least_ns, bool turned)
 {
 	const u32 wanted = READ_ONCE(cs->net->knobs.move_rounds);
 	struct tcsig_reported *reported = cs->reported;
-	const u32 core = tcsig_core(&cs->net->knobs, reported->locator);
+	/* The bottleneck if another path could avoid it, otherwise 0. */
+	const u32 core = tcsig_is_core(cs->net->knobs.edge, reported->locator) ?
+			 reported->locator : 0;
 
 	if (turned)
 		tcsig_path_round(&reported->path, target_ns, round_least_ns, core);

@@ -23,7 +23,6 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 		return true;
 	}
 	cs->reported->flow = flow;
-	cs->reported->view = ctag_flow_view(flow);
 	cs->reported->mean_share_ppm = CSIG_PPM_MAX;
 	cs->reported->base_ns = READ_ONCE(cs->net->knobs.target_ns);
 	return true;
@@ -95,7 +94,7 @@ static u64 tcsig_mean(u64 mean, u64 now)
 static bool tcsig_read_new(struct tcsig_reported *reported, enum csig_type type,
 			   struct csig_signal *r)
 {
-	csig_read_new(&reported->view, type, r);
+	ctag_flow_read(reported->flow, type, r);
 	reported->count[type] = r->count;
 	if (r->initial) {
 		reported->blank += reported->blank < TCSIG_BLANK_MAX;
@@ -122,14 +121,6 @@ static u64 tcsig_free_window(const struct sock *sk, const struct tcsig_sock *cs,
 
 	return tcsig_believe(tcsig_free(cs->reported->free_kbit_ps, bdp_us, hop_wire_bytes(sk)),
 			     cs->v.cw, tcsig_line(sk, cs, bdp_us));
-}
-
-/* The trace event of an ACK shows it, too. */
-static bool tcsig_needs_free_window(const struct tcsig_sock *cs, const struct tcsig_ack *a)
-{
-	if (trace_csig_ack_enabled())
-		return a->has_free || a->has_share || cs->v.stage != TCSIG_STEADY;
-	return tcsig_uses_free(&cs->v, a);
 }
 
 static void tcsig_read_bandwidth(struct tcsig_reported *reported, u32 news, struct tcsig_ack *a)
@@ -245,11 +236,11 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 {
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
 	struct tcsig_reported *reported = cs->reported;
-	const u32 news = csig_news(&reported->view, reported->count);
+	const u32 news = ctag_flow_news(reported->flow, reported->count);
 
 	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
 		tcsig_read_bandwidth(reported, news, a);
-	if (tcsig_needs_free_window(cs, a))
+	if (tcsig_uses_free(&cs->v, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
 	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
 		/* That of SYNs, tcp_min_rtt(), is shorter than that of full packets on a slow link. */

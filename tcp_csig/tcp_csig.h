@@ -13,7 +13,6 @@
  * struct tcsig_reported - latest reports of the carrier; too large for a socket's private data
  * @memory: for hop_cc_free()
  * @flow: flow of the carrier; NULL: none
- * @view: view of @flow
  * @count: number of readings so far, by signal
  * @blank: consecutive readings that no hop has changed
  * @hop: a hop of the path reports signals
@@ -44,7 +43,6 @@
 struct tcsig_reported {
 	struct hop_cc_memory memory;
 	struct csig_flow *flow;
-	struct csig_view view;
 	u64 count[CSIG_TYPES];
 	u8 blank;
 	u8 full_rounds;

@@ -22,11 +22,9 @@ TRACE_EVENT(csig_ack,
 	TP_STRUCT__entry(
 		HOP_TRACE_SOCK_FIELDS
 		__field(u64, cw)
-		__field(u64, free)
 		__field(u64, delay_ns)
 		__field(u32, acked_pkts)
 		__field(u32, share_ppm)
-		__field(bool, has_free)
 		__field(bool, has_share)
 		__field(bool, has_delay)
 		__field(bool, limited)
@@ -39,11 +37,9 @@ TRACE_EVENT(csig_ack,
 	TP_fast_assign(
 		HOP_TRACE_SOCK_ASSIGN(sk);
 		__entry->cw = cs->v.cw;
-		__entry->free = ack->free;
 		__entry->delay_ns = cs->v.delay_ns;
 		__entry->acked_pkts = ack->acked_pkts;
 		__entry->share_ppm = ack->share_ppm;
-		__entry->has_free = ack->has_free;
 		__entry->has_share = ack->has_share;
 		__entry->has_delay = ack->has_delay;
 		__entry->limited = ack->limited;
@@ -53,10 +49,10 @@ TRACE_EVENT(csig_ack,
 		__entry->stage = cs->v.stage;
 	),
 
-	TP_printk(HOP_TRACE_SOCK_FORMAT " acked_pkts=%u cw_2pow24=%llu delay_ns=%llu delay_new=%d free_2pow24=%llu free_new=%d share_ppm=%u share_new=%d limited=%d hop=%d cut=%d grown=%d stage=%u",
+	TP_printk(HOP_TRACE_SOCK_FORMAT " acked_pkts=%u cw_2pow24=%llu delay_ns=%llu delay_new=%d share_ppm=%u share_new=%d limited=%d hop=%d cut=%d grown=%d stage=%u",
 		  HOP_TRACE_SOCK_VALUES,
 		  __entry->acked_pkts, __entry->cw, __entry->delay_ns, __entry->has_delay,
-		  __entry->free, __entry->has_free, __entry->share_ppm, __entry->has_share,
+		  __entry->share_ppm, __entry->has_share,
 		  __entry->limited, __entry->hop, __entry->cut, __entry->grown, __entry->stage)
 );
 

@@ -261,8 +261,8 @@ busy_ports()
 	each_port "qdisc del dev port% root" | tc -n a -batch -
 }
 
-# A hundred ports with the shortest periods that a container may set; NAME-rare, with the longest or without a
-# timer, tells the packets' own cost.
+# A hundred ports with the shortest periods that a container may set; NAME-rare, with the longest, tells the packets'
+# own cost.
 all_busy_ports()
 {
 	case ",${only:-ports}," in
@@ -273,8 +273,6 @@ all_busy_ports()
 	each_port "link add port% up type dummy" | ip -n a -batch - || trouble ip
 	busy_ports xcp-rare xcp rate 10gbit min_interval 1s max_interval 1s allowed_queue 1s
 	busy_ports xcp xcp rate 10gbit min_interval 1ms max_interval 1ms allowed_queue 1ms
-	busy_ports csig-rare csig rate 10gbit interval 1ms
-	busy_ports csig csig rate 10gbit interval 1ms timer
 }
 
 # Addresses of the kernel's functions and the modules', for a profile.

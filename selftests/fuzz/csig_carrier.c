@@ -3,21 +3,19 @@
 #include "fuzz.h"
 #include "../../net_csig_tag/csig_carrier.c"
 
-static void take_turn(struct ctag_turns *turns)
+static void take_turn(void)
 {
 	const u32 weights[CSIG_TYPES] = { fuzz_range(0, 1 << 20), fuzz_range(0, 1 << 20),
 					  fuzz_range(0, 1 << 20) };
-	const u32 type = ctag_turn(turns, weights), nth = ctag_nth_turn(fuzz_u32(), weights);
+	const u32 type = ctag_turn(fuzz_u32(), weights);
 	const bool any = weights[0] || weights[1] || weights[2];
 
 	FUZZ_CLAIM(type <= CSIG_TYPES && (type < CSIG_TYPES) == any);
-	FUZZ_CLAIM(nth <= CSIG_TYPES && (nth < CSIG_TYPES) == any);
 	/* A signal without a weight gets no turn. */
-	FUZZ_CLAIM(!any || (weights[type] && weights[nth]));
-	FUZZ_CLAIM(turns->type < CSIG_TYPES);
+	FUZZ_CLAIM(!any || weights[type]);
 }
 
-static void learn(struct ctag_received *received, u64 now_ns)
+static void learn(struct ctag_received *received)
 {
 	const enum csig_form form = fuzz_range(CSIG_COMPACT, CSIG_EXPANDED);
 	const u32 type = fuzz_choice(CSIG_TYPES);
@@ -27,7 +25,7 @@ static void learn(struct ctag_received *received, u64 now_ns)
 		.locator = fuzz_byte(),
 	};
 
-	ctag_receive(&received[type], form, &t, now_ns);
+	ctag_receive(&received[type], form, &t);
 	FUZZ_CLAIM(received[type].fresh && received[type].form == form);
 	FUZZ_CLAIM(received[type].latest.value == t.value);
 }
@@ -77,19 +75,17 @@ static void fuzz_once(void)
 {
 	struct ctag_received received[CSIG_TYPES] = {};
 	struct csig_path path = {};
-	struct ctag_turns turns;
 	u64 now_ns = fuzz_range(0, 1ULL << 60);
 	u32 seq = fuzz_u32();
 
-	ctag_turns_start(&turns);
 	while (fuzz_has_more()) {
 		now_ns += fuzz_range(0, 1ULL << 40);
 		switch (fuzz_choice(4)) {
 		case 0:
-			take_turn(&turns);
+			take_turn();
 			break;
 		case 1:
-			learn(received, now_ns);
+			learn(received);
 			break;
 		case 2:
 			reflect(received, now_ns);

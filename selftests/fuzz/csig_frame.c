@@ -43,7 +43,6 @@ static void check_layout(enum csig_form form)
 		return;
 	FUZZ_CLAIM(scsig_layout_misfit(&l, attrs) <= TC_CSIG_WHATS);
 	FUZZ_CLAIM(scsig_compose(&l, attrs, fuzz_byte()) >> csig_shapes[form].locator_bits == 0);
-	scsig_layout_needs_ttl(&l);
 }
 
 /*

@@ -44,7 +44,6 @@ static struct csig_place find(const struct sk_buff *skb)
 	skb_copy_bits(skb, 0, copy, skb->len);
 	want = csig_find(copy, min(skb->len, CSIG_WALK_BYTES), skb->len, &tpids);
 	FUZZ_CLAIM(place.form == want.form);
-	FUZZ_CLAIM(!scsig_packet_is_plain(skb, &tpids) || !place.form);
 	if (!place.form)
 		return place;
 	FUZZ_CLAIM(place.fault == want.fault && place.offset_bytes == want.offset_bytes);
@@ -62,14 +61,14 @@ static void normalise(struct sk_buff *skb, const struct csig_place *place)
 	struct net_device dev = { .features = fuzz_byte() };
 	const u32 len = skb->len;
 
-	if (!scsig_packet_normalise(skb, &dev, place))
+	if (!scsig_packet_is_second_form(skb, place) || !scsig_packet_normalise(skb, &dev, place))
 		return;
 	FUZZ_CLAIM(skb->len == len);
 	FUZZ_CLAIM(skb->network_header == (int)scsig_packet_behind_bytes(place));
 	FUZZ_CLAIM(skb_transport_header_was_set(skb));
 	FUZZ_CLAIM(skb->transport_header >= skb->network_header);
 	FUZZ_CLAIM(skb->transport_header <= max_t(int, skb->len, skb->network_header));
-	FUZZ_CLAIM(!scsig_packet_normalise(skb, &dev, place));
+	FUZZ_CLAIM(!scsig_packet_is_second_form(skb, place));
 }
 
 /* All bytes except the tag are unchanged. */
@@ -103,7 +102,7 @@ static void fuzz_once(void)
 	draw_packet(frame, &skb);
 	place = find(&skb);
 	if (place.form && !place.fault) {
-		scsig_packet_ttl(&skb, &place);
+		scsig_packet_ttl(&skb, &tpids);
 		normalise(&skb, &place);
 	}
 	/* Like a port in mode strip: remove tags until none is left or one cannot be removed. */

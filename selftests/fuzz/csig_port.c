@@ -10,6 +10,7 @@ static struct scsig_port_params draw_params(void)
 		.interval_ns = fuzz_range(TC_CSIG_INTERVAL_MIN_NS, TC_CSIG_INTERVAL_MAX_NS),
 		.estimator = fuzz_range(0, TC_CSIG_ESTIMATOR_MAX),
 		.shift = fuzz_range(TC_CSIG_SHIFT_MIN, TC_CSIG_SHIFT_MAX),
+		.shared = fuzz_flag(),
 	};
 }
 
@@ -23,25 +24,18 @@ static struct hop_drain draw_drain(const struct scsig_port_params *p)
 
 static void check(const struct scsig_port_vars *v, const struct scsig_port_params *p)
 {
-	const u64 waited_ns = fuzz_u64();
-
 	FUZZ_CLAIM(scsig_port_available_bytes_ps(v, p) <= p->capacity_bytes_ps);
 	FUZZ_CLAIM(!v->drain.rate_bytes_ps ||
 		   scsig_port_available_bytes_ps(v, p) <= v->drain.rate_bytes_ps);
-	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW, 0) <=
+	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW) <=
 		   p->capacity_bytes_ps / CSIG_BYTES_PER_KBIT);
-	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW_C, 0) <= CSIG_PPM_MAX);
-	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_PD, waited_ns) == waited_ns);
+	FUZZ_CLAIM(scsig_port_value(v, p, CSIG_ABW_C) <= CSIG_PPM_MAX);
 }
 
 /* Packets at one instant with forged sizes: more bytes than any port sends in an interval */
-static void send_burst(struct scsig_port_vars *v, u64 now_ns)
+static u64 burst_bytes(void)
 {
-	const u32 bytes = fuzz_range(1, S32_MAX);
-	u32 pkts = fuzz_range(1, 512);
-
-	while (pkts--)
-		scsig_port_sent(v, now_ns, bytes);
+	return fuzz_range(1, S32_MAX) * fuzz_range(1, 512);
 }
 
 /*
@@ -55,98 +49,69 @@ static void check_added(const struct scsig_port_vars *with, const struct scsig_p
 	FUZZ_CLAIM(with->used_bytes_ps >= without->used_bytes_ps);
 	FUZZ_CLAIM(with->used_bytes_ps - without->used_bytes_ps <=
 		   scsig_port_rate(bytes, p->interval_ns) + 2);
-	FUZZ_CLAIM(with->periods == without->periods && with->start_ns == without->start_ns);
+	FUZZ_CLAIM(with->start_ns == without->start_ns);
 }
 
 static void check_share(const struct scsig_port_vars *v, const struct scsig_port_params *p,
-			u64 now_ns)
+			u64 total_bytes, u64 now_ns)
 {
 	struct scsig_port_vars without = *v, with = *v;
 	const u32 bytes = (now_ns & S32_MAX) + 1;
 
-	if (!v->runs)
-		return;
-	scsig_port_sent(&with, v->start_ns, bytes);
-	scsig_port_look(&without, p, now_ns);
-	scsig_port_look(&with, p, now_ns);
+	scsig_port_look(&without, p, total_bytes, now_ns);
+	scsig_port_look(&with, p, total_bytes + bytes, now_ns);
 	check_added(&with, &without, p, bytes);
 }
 
-/* The same for a packet of one of several queues */
-static void check_share_of_queue(const struct scsig_port_vars *v, const struct scsig_port_params *p,
-				 u64 total_bytes, u64 now_ns)
+/* More bytes than any port can send count as the maximum. */
+static void check_bound(const struct scsig_port_vars *v, const struct scsig_port_params *p,
+			u64 total_bytes, u64 now_ns)
 {
-	const u64 due_ns = scsig_port_shared_due_ns(p);
-	struct scsig_port_vars without = *v, with = *v;
-	const u32 bytes = (now_ns & S32_MAX) + 1;
+	const u64 left_bytes = total_bytes - v->total_bytes;
+	struct scsig_port_vars bounded = *v, all = *v;
 
-	scsig_port_look_total(&without, p, due_ns, total_bytes, now_ns);
-	scsig_port_look_total(&with, p, due_ns, total_bytes + bytes, now_ns);
-	check_added(&with, &without, p, bytes);
+	scsig_port_look(&all, p, total_bytes, now_ns);
+	scsig_port_look(&bounded, p, v->total_bytes + min_t(u64, left_bytes, CSIG_BYTES_MAX),
+			now_ns);
+	FUZZ_CLAIM(all.used_bytes_ps == bounded.used_bytes_ps && all.dre_x == bounded.dre_x);
 }
 
-/*
- * A port with several queues: the CPUs may update it in a different order than they read the clock.
- */
-static void fuzz_queues(void)
+/* Look at the port; the CPUs may do so in a different order than they read the clock. */
+static void look(struct scsig_port_vars *v, const struct scsig_port_params *p, u64 total_bytes,
+		 u64 now_ns)
 {
-	const struct scsig_port_params p = draw_params();
-	const u64 due_ns = scsig_port_shared_due_ns(&p);
-	u64 now_ns = fuzz_range(1000, 1ULL << 60), total_bytes = fuzz_u64();
-	struct scsig_port_vars v = {};
+	const struct scsig_port_vars before = *v;
+	const bool due = scsig_port_is_due(v, p, now_ns);
 
-	while (fuzz_has_more()) {
-		const struct scsig_port_vars before = v;
-
-		now_ns += fuzz_range(0, 1ULL << 50);
-		total_bytes += fuzz_u32();
-		check_share_of_queue(&v, &p, total_bytes, now_ns);
-		if (scsig_port_look_total(&v, &p, due_ns, total_bytes, now_ns - fuzz_range(0,
-											   1000)))
-			FUZZ_CLAIM(v.periods > before.periods && v.start_ns >= before.start_ns);
-		else
-			FUZZ_CLAIM(v.used_bytes_ps == before.used_bytes_ps &&
-				   v.bytes >= before.bytes);
-		check(&v, &p);
-	}
+	if (scsig_port_look(v, p, total_bytes, now_ns))
+		FUZZ_CLAIM(due && !v->bytes && v->start_ns <= now_ns &&
+			   v->start_ns >= before.start_ns);
+	else
+		FUZZ_CLAIM(v->used_bytes_ps == before.used_bytes_ps && v->bytes >= before.bytes &&
+			   (!due || !before.runs));
 }
 
 static void fuzz_once(void)
 {
 	struct scsig_port_params p = draw_params();
 	struct scsig_port_vars v = {};
-	u64 now_ns = fuzz_range(0, 1ULL << 60);
+	u64 now_ns = fuzz_range(1000, 1ULL << 60), total_bytes = fuzz_u64();
 
-	if (fuzz_choice(2)) {
-		fuzz_queues();
-		return;
-	}
 	while (fuzz_has_more()) {
-		const u64 periods = v.periods, used_bytes_ps = v.used_bytes_ps;
-		struct scsig_port_vars bounded = v;
-		bool due;
-
 		now_ns += fuzz_range(0, 1ULL << 50);
-		check_share(&v, &p, now_ns);
-		bounded.bytes = min_t(u64, v.bytes, CSIG_BYTES_MAX);
-		scsig_port_look(&bounded, &p, now_ns);
-		due = scsig_port_is_due(&v, scsig_port_due_ns(&p), now_ns);
-		if (!scsig_port_look(&v, &p, now_ns))
-			FUZZ_CLAIM(v.used_bytes_ps == used_bytes_ps && v.periods == periods);
-		else
-			FUZZ_CLAIM(due && v.periods > periods && !v.bytes);
-		/* More bytes than any port can send count as the maximum. */
-		FUZZ_CLAIM(v.used_bytes_ps == bounded.used_bytes_ps && v.dre_x == bounded.dre_x);
-		FUZZ_CLAIM(!v.runs || v.start_ns <= now_ns);
+		total_bytes += fuzz_u32();
+		check_share(&v, &p, total_bytes, now_ns);
+		check_bound(&v, &p, total_bytes, now_ns);
+		look(&v, &p, total_bytes, now_ns - (p.shared ? fuzz_range(0, 1000) : 0));
 		if (fuzz_choice(4))
-			send_burst(&v, now_ns);
+			total_bytes += burst_bytes();
 		else if (fuzz_flag())
 			/* A change while traffic flows restarts the estimate. */
 			v = (struct scsig_port_vars) {}, p = draw_params();
 		else
 			/* A measured rate changes the interval. */
-			p.interval_ns = fuzz_range(TC_CSIG_INTERVAL_MIN_NS,
-						   TC_CSIG_INTERVAL_MAX_NS);
+			v.drain_interval_ns = fuzz_range(TC_CSIG_INTERVAL_MIN_NS,
+							 TC_CSIG_INTERVAL_MAX_NS);
 		v.drain = draw_drain(&p);
 		check(&v, &p);
 	}

@@ -105,10 +105,8 @@ static void check_pace(const struct tcsig_vars *v)
 static void choose_path(struct tcsig_path *path, const struct tcsig_params *p,
 			const struct tcsig_ack *a, u32 least_ns, bool turned)
 {
-	const struct tcsig_edge edge[TCSIG_EDGES] = {
-		{ fuzz_byte(), fuzz_byte() }, { fuzz_byte(), fuzz_byte() },
-	};
-	const u32 reported = fuzz_byte(), locator = tcsig_is_core(edge, reported) ? reported : 0;
+	const int edges[2 * TCSIG_EDGES] = { fuzz_byte(), fuzz_byte(), fuzz_byte(), fuzz_byte() };
+	const u32 reported = fuzz_byte(), locator = tcsig_is_core(edges, reported) ? reported : 0;
 	const u32 wanted = fuzz_range(1, TCSIG_MOVE_MAX_ROUNDS);
 
 	if (path->waits && fuzz_flag())

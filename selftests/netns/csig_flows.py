@@ -62,7 +62,7 @@ def signal(data):
 
 
 def flows(name):
-    """Return [{port, peer_port, path, signal: {type: ...}, received: {type: ...}}] of a namespace."""
+    """Return [{port, peer_port, path, signal: {type: ...}}] of a namespace."""
     with hosts.inside(name):
         sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
     with sock:
@@ -70,15 +70,15 @@ def flows(name):
         ask(sock, family(sock), FLOW_GET, flags=DUMP)
         found = []
         for data in messages(sock):
-            flow = dict(signal={}, received={})
+            flow = dict(signal={})
             for kind, value in attributes(data):
                 if kind in (3, 4):
                     flow["port" if kind == 3 else "peer_port"], = struct.unpack("H", value)
                 elif kind == 5:
                     flow["path"], = struct.unpack("I", value)
-                elif kind in (6, 7):
+                elif kind == 6:
                     which, what = signal(value)
-                    flow["signal" if kind == 6 else "received"][which] = what
+                    flow["signal"][which] = what
             found.append(flow)
         return found
 

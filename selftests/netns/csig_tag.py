@@ -112,7 +112,6 @@ def check_forms():
             good = transfer([stream])
             what = f"IPv{version}, {FORM[form]}"
             flow = csig_flows.flow_of("a", pair[0])
-            far = csig_flows.flow_of("b", pair[1])
             close(*pair)
             tap.claim(f"{what}: the stream is whole", good)
             a, r, b = since("a"), since("r"), since("b")
@@ -125,10 +124,7 @@ def check_forms():
             tap.equal(f"{what}: three signals, of the router's locator",
                       {k: (s["form"], s["locator"]) for k, s in flow["signal"].items()},
                       {k: (form, LM[form]) for k in (ABW, ABW_C, PD)})
-            tap.claim(f"{what}: the reflected values are those that were received",
-                      flow["path"] == PROVEN and
-                      all(flow["signal"][k]["value"] == far["received"][k]["value"]
-                          for k in (ABW, ABW_C, PD)), f"{flow} {far}")
+            tap.equal(f"{what}: the path is proven", flow["path"], PROVEN)
     knob("a", "csig_form", COMPACT)
 
 
@@ -165,9 +161,11 @@ def check_frames():
     """Tags of frames on the wire; the sender's device segments nothing."""
     offload("a", "a-r", ETHTOOL_STSO, 0)
     hosts.run("ip -n a link set dev a-r gso_max_segs 1")
-    sniffer = Sniffer("a", "a-r")
+    sniffer, far = Sniffer("a", "a-r"), Sniffer("b", "b-r")
     tap.claim("a stream without GSO packets is whole", send())
     frames = [f for f in map(tcp_of, sniffer.frames()) if f]
+    arrived = {tag[1] for tag, _, _ in filter(None, map(tcp_of, far.frames())) if tag}
+    far.close()
     sizes = {len(tag[1]) + 2 + 14 + 20 + len(tcp) for tag, tcp, _ in frames if tag}
     sniffer.close()
     syns = [tcp for _, tcp, _ in frames if tcp[13] & 2]
@@ -183,6 +181,7 @@ def check_frames():
                 if not payload and option_of(tcp) and not tcp[13] & 2}
     tap.claim("reflections have two bytes, with the router's locator",
               reported and all(len(t) == 2 and t[1] & 127 == 42 for t in reported - {b"\x40\0"}), f"{sorted(reported)}")
+    tap.equal("the reflected values are those that arrived", reported - arrived, set())
     first = next(i for i, (tag, _, _) in enumerate(frames) if tag)
     answer = next(i for i, (_, tcp, payload) in enumerate(frames) if i > first and option_of(tcp))
     tap.equal("one tag until one was reflected",

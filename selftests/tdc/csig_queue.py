@@ -19,7 +19,7 @@ import time
 import frames
 import int_queue
 from frames import (ETH_P_IP, PACKET_VNET_HDR, TCP, UDP, checksum, expect, flood,
-                    expiries, by_host_in_container, in_container, run_checks, sh, traced)
+                    run_checks, sh, traced)
 
 COMPACT, EXPANDED = 0x88b5, 0x88b6
 ABW, ABW_C, PD = 0, 1, 2
@@ -28,7 +28,6 @@ ETH_P_ARP, ETH_P_LLDP, ETH_P_MPLS, ETH_P_MACSEC = 0x0806, 0x88cc, 0x8847, 0x88e5
 LM = {COMPACT: 0x2a, EXPANDED: 0x1234}
 LMS = f"lm all compact {LM[COMPACT]} lm all expanded {LM[EXPANDED]}"
 ROOT = f"root handle 10: csig rate 10gbit {LMS}"
-PORTS = 100
 # An idle port of 10 Gbit/s: 8192000 kbit <= ABW < 12288000, 786432 ppm <= ABW/C < 1048576.
 OWN = {COMPACT: {ABW: 17, ABW_C: 30}, EXPANDED: {ABW: 10**7 // 8000, ABW_C: 10**6}}
 MOST = {COMPACT: 31, EXPANDED: 2**20 - 1}
@@ -372,79 +371,38 @@ def trace_lines(event, run):
     return traced(f"sch_csig/{event}", run)
 
 
-def timer_rests(wire):
-    """After one packet, the timer ends its interval and an empty one, and then stops."""
-    def one():
+def idle_port_rests(wire):
+    """While no packet leaves, no interval ends; the next packet ends all that have passed, which were empty."""
+    def two():
         wire.put(tagged_1000(COMPACT, ABW))
         time.sleep(1)
-    for more, want in (("timer", 2), ("notimer", 0)):
-        wire.qdisc(f"root handle 10: csig rate 8mbit interval 10ms {more}")
-        lines = trace_lines("csig_interval", one)
-        expect(len(lines), want, more)
-        if want:
-            assert "used_bytes_ps=100000 available_bytes_ps=900000" in lines[0], lines
-            assert "used_bytes_ps=0 available_bytes_ps=1000000" in lines[1], lines
-        sh("tc qdisc del dev va root")
+        wire.put(tagged_1000(COMPACT, ABW))
+    wire.qdisc("root handle 10: csig rate 8mbit interval 10ms")
+    lines = trace_lines("csig_interval", two)
+    expect(len(lines), 1, "intervals")
+    assert "used_bytes_ps=0 available_bytes_ps=1000000" in lines[0], lines
+    sh("tc qdisc del dev va root")
 
 
-def held_queue_rests(wire):
-    """Around a child that holds its packets for hours, the timer stops, too, and tags and tc get
-    the same values as with a running timer."""
+def held_queue(wire):
+    """Around a child that holds its packets for hours, the port is idle, for tags and for tc."""
     for words in ("raw", "dre shift 4"):
-        wire.qdisc(f"root handle 10: csig rate 8mbit interval 160us estimator {words} timer "
+        wire.qdisc(f"root handle 10: csig rate 8mbit interval 160us estimator {words} "
                    f"quantum abw 1kbit {LMS}",
                    "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000")
         for _ in range(10):
             wire.put(tagged_1000(EXPANDED, ABW))
         time.sleep(1)
         expect(wire.stats()["qlen"], 8, "held")
-        expect(expiries("scsig_expired", lambda: time.sleep(1)), 0, "expiries in a second")
         expect(wire.stats()["available"], 1000000, "available")
-        # All packets leave, the first one as from an idle port; the timer runs until then.
+        # All packets leave, the first one as from an idle port.
         sh("tc qdisc change dev va parent 10:1 handle 20: tbf rate 8mbit burst 2000 limit 100000")
-        count = expiries("scsig_expired", lambda: (wire.put(tagged_1000(EXPANDED, ABW)), time.sleep(1)))
-        assert 8 <= count <= 1000, count
+        wire.put(tagged_1000(EXPANDED, ABW))
+        time.sleep(1)
         got = [read(data)[1] for data in wire.arrived()]
         expect((len(got), got[2]), (11, 8000), "arrived, reported")
         wire.empty()
         wire.clear()
-
-
-def hundred_ports_rest(_wire):
-    """The shortest periods that a container may set, on a hundred ports that hold packets for hours:
-    the timers stop after the first period without a departure.
-    """
-    held = "parent 10:1 handle 20: tbf rate 8bit burst 2000 limit 100000"
-    for words in ("interval 1ms", "estimator dre shift 2 interval 4ms"):
-        sent_ns, first, second = frames.expiries_of_ports(
-            PORTS, (f"root handle 10: csig rate 1gbit {words} timer", held),
-            tagged_1000(COMPACT, ABW), 8, ("scsig_expired",))
-        # One for the last departure, and one for the empty period behind it.
-        assert PORTS <= len(first) <= 4 * PORTS, f"{words}: {len(first)} expiries after one burst"
-        most = frames.most_in_1_ms(first)
-        assert most <= 2 * PORTS, f"{words}: {most} expiries in 1 ms"
-        last_ms = (first[-1] - sent_ns) / 10**6
-        print(f"# {words}, {PORTS} ports: {len(first)} expiries, at most {most} in 1 ms, until "
-              f"{last_ms:.3f} ms")
-        expect(second, [], f"{words}: expiries without a packet")
-
-
-def containers_have_slow_timers(_wire):
-    """In a user namespace, the timer's period must be 1 ms at least, whichever option sets it."""
-    said = in_container("""
-        for w in 'timer' 'timer interval 999999' 'estimator dre shift 2 timer interval 3900us'; do
-            tc qdisc add dev va root handle 1: csig rate 1gbit $w && echo taken: $w
-        done
-        tc qdisc add dev va root handle 1: csig rate 1gbit interval 10us && echo without a timer
-        tc qdisc change dev va root handle 1: csig timer && echo taken: a timer later
-        tc qdisc change dev va root handle 1: csig estimator dre shift 2 timer interval 4ms && echo slow
-        tc qdisc change dev va root handle 1: csig shift 3 && echo taken: a shift later
-        tc qdisc change dev va root handle 1: csig rate 2gbit && echo a rate""")
-    expect([line for line in said.splitlines() if not line.startswith(("Error: ", "Warning: "))],
-           ["without a timer", "slow", "a rate"], "in a container")
-    expect(said.count("must be 1000000 ns at least"), 5, "refusals")
-    said = by_host_in_container(["tc qdisc add dev va root handle 1: csig rate 1gbit timer"])
-    assert "must be 1000000 ns at least" in said, said
 
 
 def trace_tells(wire):
@@ -491,9 +449,9 @@ def other_tpids(wire):
 
 def change_in_the_stream(wire):
     wire.qdisc(SHAPER, BELOW)
-    words = ("rate 1gbit", "overhead 24 estimator dre interval 160us timer", "estimator ewma notimer",
+    words = ("rate 1gbit", "overhead 24 estimator dre interval 160us", "estimator ewma",
              "signals pd", "signals abw,abw_c,pd buckets abw appendix_a", "mode pass",
-             "mode update limit 1mb", "mode update estimator raw interval 10us timer")
+             "mode update limit 1mb", "mode update estimator raw interval 10us")
     for turn in range(80):
         for _ in range(7):
             wire.put(tagged_1000(COMPACT, turn % 3))
@@ -526,10 +484,10 @@ def change_shows_in_the_next_tag(wire):
 
 
 def refused_change_leaves_all(wire):
-    wire.qdisc(f"{ROOT} overhead 24 timer estimator dre interval 1ms")
+    wire.qdisc(f"{ROOT} overhead 24 estimator dre interval 1ms")
     before = wire.stats()["options"]
-    for words in ("stage 5 port_id 65536", "overhead 1 interval 9us", "estimator ewma stage 5",
-                  "stage 9 lm all compact stage:3", "stage 9 shift 8", "tpid_compact 34998",
+    for words in ("stage 5 port_id 65536", "overhead 1 interval 9us", "estimator ewma shift 9",
+                  "stage 9 lm all compact stage:3", "stage 9 shift 0", "tpid_compact 34998",
                   "stage 9 buckets abw 2gbit,1gbit", "stage 9 tpid_expanded 33024",
                   "signals pd limit 1", "rate 1bit"):
         done = subprocess.run(f"tc qdisc change dev va root csig {words}", shell=True,
@@ -540,7 +498,7 @@ def refused_change_leaves_all(wire):
 
 
 def down_and_up(wire):
-    wire.qdisc(SHAPER, f"{BELOW} timer interval 100us")
+    wire.qdisc(SHAPER, f"{BELOW} interval 100us")
     for _ in range(10):
         for _ in range(20):
             wire.put(tagged_1000(COMPACT, PD))
@@ -727,8 +685,8 @@ def main():
              unsupported_rows((ABW,), True))]
     rows = [(name, root, list(group)) for name, root, group in rows]
     checks = [(f"{name}: {len(group)} frames", each_row(root, group), ()) for name, root, group in rows]
-    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, slow_port, timer_rests,
-                  held_queue_rests, hundred_ports_rest, containers_have_slow_timers, trace_tells, locators,
+    for check in (queues_see_ip, other_form, delay_of_each, delay_beside_int, connection_tracking_below, half_used, slow_port, idle_port_rests,
+                  held_queue, trace_tells, locators,
                   other_tpids, change_in_the_stream, change_shows_in_the_next_tag, refused_change_leaves_all, down_and_up,
                   flooded_clones_differ, random_frames, speed_of_the_device, no_frames_no_tags, macsec):
         checks.append((check.__name__.replace("_", " "), check, ()))

@@ -330,8 +330,8 @@ def check_places(device):
 # The last change of each kind restores the defaults.
 CHANGES = {
     "int": ("port_id 1", "port_id 2", "sojourn", "share limit 2m", "noshare nosojourn port_id 0"),
-    "csig": ("interval 20us", "interval 1ms estimator ewma", "estimator dre timer", "port_id 3",
-             "port_id 0 estimator raw notimer interval 256us"),
+    "csig": ("interval 20us", "interval 1ms estimator ewma", "estimator dre", "port_id 3",
+             "port_id 0 estimator raw interval 256us"),
     "xcp": ("alpha 0.3", "share cubic", "min_interval 10us max_interval 100us allowed_queue 10us",
             "noshare", "alpha 0.4 min_interval 1ms max_interval 1s allowed_queue 2ms"),
 }

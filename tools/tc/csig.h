@@ -7,7 +7,7 @@
 #include "tc_words.h"
 
 #define CSIG_FORMS 2
-#define CSIG_WORDS 14
+#define CSIG_WORDS 13
 
 /* tc looks up csig_qdisc_util alone in the plug-in. */
 #pragma GCC visibility push(hidden)

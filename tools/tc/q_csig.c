@@ -6,7 +6,7 @@
 static const char csig_usage[] =
 	"Usage: ... csig [ rate RATE | auto ] [ overhead BYTES ] [ mode update | pass | strip ]\n"
 	"       [ unsupported pass | strip ] [ signals LIST | none ]\n"
-	"       [ estimator raw | ewma | dre ] [ interval TIME ] [ shift NUMBER ] [ [no]timer ]\n"
+	"       [ estimator raw | ewma | dre ] [ interval TIME ] [ shift NUMBER ]\n"
 	"       [ buckets SIGNAL EDGES ] [ quantum SIGNAL VALUE ]\n"
 	"       [ lm SIGNAL|all compact|expanded LOCATOR ]\n"
 	"       [ stage NUMBER ] [ orientation NUMBER ] [ port_id NUMBER ] [ device_id NUMBER ]\n"
@@ -89,7 +89,6 @@ const struct word csig_words[] = {
 	{ .name = "shift", .attr = TCA_CSIG_SHIFT, .read = word_read_number,
 	  .min = TC_CSIG_SHIFT_MIN, .max = TC_CSIG_SHIFT_MAX, .unit = "",
 	  .allowed = CSIG_FROM_TO(TC_CSIG_SHIFT_MIN, TC_CSIG_SHIFT_MAX) },
-	{ .name = "timer", .attr = TCA_CSIG_TIMER },
 	{ .name = "stage", .attr = TCA_CSIG_STAGE, .read = word_read_number,
 	  .max = TC_CSIG_STAGE_MAX, .unit = "", .allowed = CSIG_TO(TC_CSIG_STAGE_MAX) },
 	{ .name = "orientation", .attr = TCA_CSIG_ORIENTATION, .read = word_read_number,

@@ -9,7 +9,6 @@
 #define HOPCC_FLOW_CSIG_FLOW_H
 
 #include <linux/bits.h>
-#include <linux/seqlock.h>
 #include <linux/types.h>
 #include <hopcc/wire/csig.h>
 
@@ -72,38 +71,14 @@ bool ctag_flow_ask(struct sock *sk);
  * Context: any but hard interrupt.
  * Return: false if no value has been reflected yet.
  */
-bool ctag_flow_read(struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
+bool ctag_flow_read(const struct csig_flow *flow, enum csig_type type, struct csig_signal *s);
 
-/**
- * struct csig_view - addresses of a flow's signals
- * @changes: seqcount that protects @reported
- * @reported: latest value of each signal, by type
- * @path: state of the path; CSIG_VIEW_STRIPPED: tags do not pass it
- */
-struct csig_view {
-	const seqcount_spinlock_t *changes;
-	const struct csig_signal *reported;
-	const u8 *path;
-};
-
-/**
- * ctag_flow_view() - let a congestion control read signals without a call for each
- * @flow: the flow that ctag_flow_open() returned; the view is valid until ctag_flow_close()
- *
- * Context: any.
- * Return: the view, for csig_news() and csig_read_new().
- */
-struct csig_view ctag_flow_view(const struct csig_flow *flow);
-
-/* Flag in the result of csig_news(), above the signals' bits: ctag_flow_is_fed() is true. */
+/* Flag in the result of ctag_flow_news(), above the signals' bits: ctag_flow_is_fed() is true. */
 #define CSIG_NEWS_FED	BIT(CSIG_TYPES)
 
-/* csig_view.path: it strips tags. */
-#define CSIG_VIEW_STRIPPED	2
-
 /**
- * csig_news() - find the signals that were received since the caller's last reads
- * @view: the view that ctag_flow_view() returned
+ * ctag_flow_news() - find the signals that were received since the caller's last reads
+ * @flow: the flow that ctag_flow_open() returned
  * @seen: csig_signal.count of the caller's last read, by signal; 0 before the first
  *
  * An ACK usually reports one signal. This function takes no lock. A 32-bit CPU may read half of an
@@ -112,34 +87,7 @@ struct csig_view ctag_flow_view(const struct csig_flow *flow);
  * Context: any but hard interrupt.
  * Return: 1 << enum csig_type for each signal that is new to the caller, and CSIG_NEWS_FED.
  */
-static inline u32 csig_news(const struct csig_view *view, const u64 *seen)
-{
-	u32 type, news = READ_ONCE(*view->path) != CSIG_VIEW_STRIPPED ? CSIG_NEWS_FED : 0;
-
-	for (type = 0; type < CSIG_TYPES; type++)
-		if (READ_ONCE(view->reported[type].count) != seen[type])
-			news |= BIT(type);
-	return news;
-}
-
-/**
- * csig_read_new() - read a signal that csig_news() found
- * @view: the view that ctag_flow_view() returned
- * @type: type of the signal
- * @s: result: the latest value
- *
- * Context: any but hard interrupt.
- */
-static inline void csig_read_new(const struct csig_view *view, enum csig_type type,
-				 struct csig_signal *s)
-{
-	unsigned int start;
-
-	do {
-		start = read_seqcount_begin(view->changes);
-		*s = view->reported[type];
-	} while (read_seqcount_retry(view->changes, start));
-}
+u32 ctag_flow_news(const struct csig_flow *flow, const u64 *seen);
 
 /**
  * ctag_flow_count_guarded() - count a loss behind a queue that no hop reports

@@ -354,32 +354,6 @@ static inline u32 csig_encode(const struct csig_scale *s, enum csig_form form, u
 }
 
 /**
- * csig_expanded_low() - lowest signal value that an expanded tag's value represents
- * @quantum: quantum of the signal
- * @value: value of a tag
- *
- * Return: the lowest signal value, in the signal's unit.
- */
-static inline u64 csig_expanded_low(u32 quantum, u32 value)
-{
-	return (u64)value * quantum;
-}
-
-/**
- * csig_expanded_high() - upper bound of the signal values that an expanded tag's value represents
- * @quantum: quantum of the signal
- * @value: value of a tag
- *
- * Return: the bound, in the signal's unit, which is not in the range itself; U64_MAX if there is no
- * bound.
- */
-static inline u64 csig_expanded_high(u32 quantum, u32 value)
-{
-	return value < csig_shapes[CSIG_EXPANDED].value_max ?
-	       csig_expanded_low(quantum, value + 1) : U64_MAX;
-}
-
-/**
  * csig_low() - lowest signal value that a tag's value represents
  * @s: scale of the signal
  * @form: CSIG_COMPACT or CSIG_EXPANDED
@@ -391,7 +365,7 @@ static inline u64 csig_expanded_high(u32 quantum, u32 value)
 static inline u64 csig_low(const struct csig_scale *s, enum csig_form form, u32 value)
 {
 	if (form == CSIG_EXPANDED)
-		return csig_expanded_low(s->quantum, value);
+		return (u64)value * s->quantum;
 	if (!value)
 		return 0;
 	return value <= s->edges ? s->edge[value - 1] : U64_MAX;
@@ -408,8 +382,6 @@ static inline u64 csig_low(const struct csig_scale *s, enum csig_form form, u32 
  */
 static inline u64 csig_high(const struct csig_scale *s, enum csig_form form, u32 value)
 {
-	if (form == CSIG_EXPANDED)
-		return csig_expanded_high(s->quantum, value);
 	return value < csig_shapes[form].value_max ? csig_low(s, form, value + 1) : U64_MAX;
 }
 

@@ -53,8 +53,6 @@ enum {
  * Gbit/s.
  */
 #define TC_CSIG_INTERVAL_DEFAULT_BYTES	32000
-/* With timer, the minimum period (dre: interval / 2^shift) if set from within a user namespace */
-#define TC_CSIG_TIMER_CONTAINER_MIN_NS	1000000
 
 /* DRE discounts by 2^-shift, 2^shift times per interval. */
 #define TC_CSIG_SHIFT_MIN		1
@@ -150,7 +148,7 @@ enum {
 	TCA_CSIG_ESTIMATOR,	/* u32, TC_CSIG_ESTIMATOR_* */
 	TCA_CSIG_INTERVAL,	/* u32, ns */
 	TCA_CSIG_SHIFT,		/* u32 */
-	TCA_CSIG_TIMER,		/* u32, 1: intervals also end while no packet departs */
+	TCA_CSIG_UNUSED,	/* was timer; refused */
 	TCA_CSIG_TPID_COMPACT,	/* u32 */
 	TCA_CSIG_TPID_EXPANDED,	/* u32 */
 	TCA_CSIG_STAGE,		/* u32 */

@@ -38,7 +38,7 @@ END
 	esac
 }
 
-# Do the same as churn_int with csig, whose timer runs meanwhile.
+# Do the same as churn_int with csig.
 churn_csig()
 {
 	start_floods csig
@@ -49,12 +49,11 @@ churn_csig()
 	while [ $i -lt 8 ]; do
 		i=$((i + 1))
 		two_csigs
-		# csig refuses ewma with a timer.
 		tc -force -batch - <<-END
-			qdisc change dev i0 handle 11: parent 1:1 csig mode strip notimer interval ${i}ms
+			qdisc change dev i0 handle 11: parent 1:1 csig mode strip interval ${i}ms
 			qdisc change dev i0 handle 12: parent 1:2 csig estimator ewma
 			-s qdisc show dev i0
-			qdisc change dev i0 handle 11: parent 1:1 csig mode update estimator dre timer
+			qdisc change dev i0 handle 11: parent 1:1 csig mode update estimator dre
 		END
 		[ $((i % 4)) -ne 0 ] || tc qdisc del dev i0 root
 	done
@@ -65,7 +64,7 @@ churn_csig()
 
 two_csigs()
 {
-	csig="csig rate 1gbit interval 20us estimator raw timer mode update"
+	csig="csig rate 1gbit interval 20us estimator raw mode update"
 	tc -batch - <<-END
 		qdisc replace dev i0 root handle 1: prio
 		qdisc replace dev i0 parent 1:1 handle 11: $csig

@@ -83,7 +83,7 @@ const struct hop_handshake_ops nint_handshake_ops = {
 	.learn = nint_learn,
 };
 
-/* For GSO packets see offload.c. */
+/* For GSO packets see protocol.c. */
 static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
 {
 	nint_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
@@ -152,19 +152,6 @@ static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 			 nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3));
 	spin_unlock_bh(&f->lock);
 	return turn == INT_TURN_GIVE_UP;
-}
-
-/* Lets probes collect for the rest of the connection: headers in data do not pass the path. */
-void nint_leave_data(struct hop_flow *flow)
-{
-	struct int_flow *f = hop_flow_state(flow);
-
-	spin_lock_bh(&f->lock);
-	f->probes_only = true;
-	f->forward = INT_FORWARD_PROBE;
-	nint_forget_unanswered(&f->asker);
-	spin_unlock_bh(&f->lock);
-	hop_carrier_forget_passed(flow);
 }
 
 static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
@@ -268,8 +255,7 @@ static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
  */
 static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg,
-			     struct sock *sk, struct hop_flow *flow,
-			     const struct nf_hook_state *state)
+			     struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
@@ -279,14 +265,13 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 		nint_leave_data(flow);
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
-	nint_probe(in, skb, seg, sk, flow, state);
+	nint_probe(in, skb, seg, sk, flow);
 	if (nint_is_inband(f))
 		nint_output_inband(in, skb, seg, sk, flow);
 }
 
 static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
-				    const struct hop_segment *seg, struct sock *sk,
-				    const struct nf_hook_state *state)
+				    const struct hop_segment *seg, struct sock *sk)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
@@ -305,7 +290,7 @@ static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 	if (!seg->payload_bytes)
 		nint_output_ack(in, skb, seg, sk, flow);
 	else if (READ_ONCE(f->sk) == sk)
-		nint_output_data(in, skb, seg, sk, flow, state);
+		nint_output_data(in, skb, seg, sk, flow);
 }
 
 static void nint_output_handshake(struct sk_buff *skb, const struct hop_segment *seg)
@@ -328,6 +313,6 @@ unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (seg->syn)
 		nint_output_handshake(skb, seg);
 	else if (hop_output_is_tcp(skb->sk))
-		nint_output_established(in, skb, seg, skb->sk, state);
+		nint_output_established(in, skb, seg, skb->sk);
 	return NF_ACCEPT;
 }

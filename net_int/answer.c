@@ -22,42 +22,29 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* Context: in->starters_lock is held. Return: the place of the device, or one that it may have. */
-static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u64 now_ns)
+/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
+static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
 {
-	struct nint_starters **free = NULL;
+	struct nint_starters **place, **free = NULL;
 	unsigned int i;
 
 	lockdep_assert_held(&in->starters_lock);
 	for (i = 0; i < INT_STARTERS; i++) {
-		struct nint_starters **place = &in->starters[(device + i) % INT_STARTERS];
-
+		place = &in->starters[(device + i) % INT_STARTERS];
 		if (*place && (*place)->device == device)
-			return place;
+			return *place;
 		if (!free && (!*place || nint_starters_is_idle(*place, now_ns)))
 			free = place;
 	}
-	return free;
-}
-
-/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
-static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
-{
-	struct nint_starters **place = nint_find_place(in, device, now_ns);
-
-	lockdep_assert_held(&in->starters_lock);
-	if (!place)
+	if (!free)
 		return NULL;
-	if (!*place) {
-		*place = kzalloc(sizeof(**place), GFP_ATOMIC);
-		if (!*place) {
-			nint_count(in, INT_COUNT_NO_MEMORY);
-			return NULL;
-		}
-	}
-	if ((*place)->device != device)
-		nint_starters_init(*place, device, now_ns);
-	return *place;
+	if (!*free)
+		*free = kzalloc(sizeof(**free), GFP_ATOMIC);
+	if (*free)
+		nint_starters_init(*free, device, now_ns);
+	else
+		nint_count(in, INT_COUNT_NO_MEMORY);
+	return *free;
 }
 
 /*
@@ -337,8 +324,6 @@ static unsigned int nint_send_by(const struct hop_flow_key *key, struct sock *sk
 	const bool v4 = ipv6_addr_v4mapped(&key->peer);
 	struct sk_buff *skb;
 
-	if (!sk_fullsock(sk))
-		return INT_COUNT_IN_NO_FLOW;
 	skb = nint_make_segment(key, sk, ctl);
 	if (!skb)
 		return INT_COUNT_NO_MEMORY;
@@ -356,12 +341,9 @@ static void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key
 	struct sock *sk = hop_flow_socket(key);
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!sk) {
-		nint_count(in, INT_COUNT_IN_NO_FLOW);
-		return;
-	}
-	nint_count(in, nint_send_by(key, sk, ctl));
-	sock_gen_put(sk);
+	nint_count(in, sk && sk_fullsock(sk) ? nint_send_by(key, sk, ctl) : INT_COUNT_IN_NO_FLOW);
+	if (sk)
+		sock_gen_put(sk);
 }
 
 /* In front of routing, skb->dev is the input device. Context: softirq, RCU read lock. */

@@ -351,14 +351,9 @@ unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_a
 	spin_unlock_bh(&f->lock);
 	trace_int_answer_in(&flow->key, id, a->kind, a->kind == INT_ANSWER_RATIO ? a->u :
 			    a->wnd_bytes, a->flows, news);
-	switch (news) {
-	case INT_NEWS:
-		return lacks_records ? INT_COUNT_IN_SHORT : INT_COUNTS;
-	case INT_NEWS_OLD:
-		return INT_COUNT_IN_OLD;
-	default:
-		return INT_COUNT_IN_FORGED;
-	}
+	if (news != INT_NEWS)
+		return news == INT_NEWS_OLD ? INT_COUNT_IN_OLD : INT_COUNT_IN_FORGED;
+	return lacks_records ? INT_COUNT_IN_SHORT : INT_COUNTS;
 }
 
 void nint_flow_close(struct int_flow *flow)

@@ -202,8 +202,8 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
  * @why: the result of nint_input_unwrap(). Return: true if the packet must be dropped: the stack
  * would report to the peer that this host does not support the header.
  *
- * A reset with a header is dropped, since TCP sends them without one and answers none; and a segment
- * of no connection of this host.
+ * A reset with a header is dropped, since TCP sends them without one and answers none; and a
+ * segment of no connection of this host.
  */
 static bool nint_is_dropped(unsigned int why)
 {

@@ -161,6 +161,7 @@ static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, st
 	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
 	bool answer;
+	u32 flows;
 
 	spin_lock_bh(&f->lock);
 	answer = nint_vendor_learn(in, f, arrival, now_ns, reply);
@@ -168,8 +169,8 @@ static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, st
 		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
 					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		nint_receiver_starters(r, nint_count_flows(in, skb, flow, arrival->hdr, answer,
-							now_ns));
+		flows = nint_count_flows(in, skb, flow, arrival->hdr, answer, now_ns);
+		nint_receiver_starters(r, flows);
 		reply->flows = r->counted;
 	}
 	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)

@@ -4,12 +4,12 @@
  * everything behind it sees TCP. A packet that arrived in fragments is processed by the handler of
  * our protocol number (protocol.c), and is then received again without its header.
  *
- * Headers: while net.hopcc.int is on, the header in front of a TCP segment for this host is removed,
- * and TCP answers the segment as if it had arrived without one: a connection that exists is never
- * refused. A segment of no connection is dropped. The header is used only on a connection that
- * negotiated, with the cookie that only the peer knows. All other packets are left unchanged to the
- * stack; see nint_is_dropped() for what is dropped. The filters behind this hook see TCP; for
- * filters in front of it, see hop_filter_misses_input() and hop_input_show().
+ * Headers: while net.hopcc.int is on, the header in front of a TCP segment for this host is
+ * removed, and TCP answers the segment as if it had arrived without one: a connection that exists
+ * is never refused. A segment of no connection is dropped. The header is used only on a connection
+ * that negotiated, with the cookie that only the peer knows. All other packets are left unchanged
+ * to the stack; see nint_is_dropped() for what is dropped. The filters behind this hook see TCP;
+ * for filters in front of it, see hop_filter_misses_input() and hop_input_show().
  *
  * Control packets: probes and their answers, which are TCP segments with old sequence numbers and a
  * mark in TCP's options. They are removed in front of conntrack and TCP; TCP would answer them with
@@ -201,8 +201,8 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
  * @why: the result of nint_input_unwrap(). Return: true if the packet must be dropped: the stack
  * would report to the peer that this host does not support the header.
  *
- * A reset with a header is dropped, since TCP sends them without one and answers none; and a segment
- * of no connection of this host.
+ * A reset with a header is dropped, since TCP sends them without one and answers none; and a
+ * segment of no connection of this host.
  */
 static bool nint_is_dropped(unsigned int why)
 {

@@ -740,7 +740,8 @@ static void rtt_test(struct kunit *test)
 
 struct shim {
 	struct int_hdr h;
-	u8 room[INT_HDR_BYTES - sizeof(struct int_hdr) + MERGE_SLOTS * INT_RECORD_BYTES + INT_TAIL_BYTES];
+	u8 room[INT_HDR_BYTES - sizeof(struct int_hdr) + MERGE_SLOTS * INT_RECORD_BYTES +
+		INT_TAIL_BYTES];
 };
 
 /* A header from a path of one hop, whose record is @mark. */

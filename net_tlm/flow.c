@@ -9,8 +9,8 @@
 #include "net_tlm.h"
 
 /*
- * Reduces the metadata to records, which are then in the flow. Return: true if hops have written
- * something, and it was read. @count: counter of that. Context: RCU read lock.
+ * Reduces the metadata to records, which are then in the flow. @count: counter of success. Context:
+ * RCU read lock. Return: true if hops have written something, and it was read.
  */
 bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_stack *s,
 		  unsigned int count)
@@ -41,8 +41,8 @@ bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_st
 }
 
 /*
- * Reads an IOAM trace. The headers up to TCP's, at @tcp_bytes from skb->data, are linear. Return: as
- * ntlm_collect(). @count: counter of what was read.
+ * Reads an IOAM trace. The headers up to TCP's, at @tcp_bytes from skb->data, are linear. @count:
+ * counter of success. Return: true if hops have written something, and it was read.
  */
 bool ntlm_collect_ioam(const struct net *net, const struct sk_buff *skb, unsigned int tcp_bytes,
 		       struct int_flow *f, unsigned int count)

@@ -98,7 +98,7 @@ static void ntlm_set_verified(struct sk_buff *skb)
 }
 
 /*
- * IFA: reads the metadata of a TCP segment, from @ifa_at on. @count: counter of what was read. Return:
+ * IFA: reads the metadata of a TCP segment, from @ifa_at on. @count: counter of success. Return:
  * -EBADMSG if TCP's checksum is wrong, otherwise as ntlm_collect().
  */
 static int ntlm_read_ifa(const struct net *net, const struct sk_buff *skb, unsigned int ifa_at,

@@ -3,17 +3,6 @@
 #include <linux/export.h>
 #include <hopcc/wire/int_md.h>
 
-u32 hop_intmd_field_offset(u32 bitmap, u32 bit)
-{
-	u32 i, words = 0;
-
-	for (i = 0; i < bit && i < INTMD_BITS; i++)
-		if (bitmap & INTMD_BIT(i))
-			words += INTMD_WIDE_BITS & INTMD_BIT(i) ? 2 : 1;
-	return words * INTMD_WORD_BYTES;
-}
-EXPORT_SYMBOL_GPL(hop_intmd_field_offset);
-
 static u16 hop_intmd_original(u8 npt, u16 field)
 {
 	if (npt == INTMD_NPT_DSCP)

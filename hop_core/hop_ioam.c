@@ -3,17 +3,6 @@
 #include <linux/export.h>
 #include <hopcc/wire/ioam.h>
 
-u32 hop_ioam_field_offset(u32 trace, u32 bit)
-{
-	u32 i, words = 0;
-
-	for (i = 0; i < bit && i < IOAM_FIELDS; i++)
-		if (trace & IOAM_BIT(i))
-			words += IOAM_WIDE_BITS & IOAM_BIT(i) ? 2 : 1;
-	return words * IOAM_WORD_BYTES;
-}
-EXPORT_SYMBOL_GPL(hop_ioam_field_offset);
-
 /* Length of a hop's data with its opaque state; 0 if it exceeds @room_bytes. */
 static u32 hop_ioam_node_bytes(const struct ioam_view *v, const u8 *node, u32 room_bytes)
 {

@@ -5,6 +5,10 @@
  *
  * N, section 6.3.2, is the number of flows that arrive by the same device and have the link to it
  * as their bottleneck. The law is in int_receiver.h.
+ *
+ * Integrity, section 9.1: SipHash-2-4 over the addresses and ports, the message with a tag of 0,
+ * and the header with its records. The key is configured at both ends, for all connections of a
+ * netns. NAT makes the tag invalid.
  */
 #include <linux/jhash.h>
 #include <linux/slab.h>
@@ -18,61 +22,52 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* Context: in->starters_lock is held. Return: the place of the device, or one that it may have. */
-static struct nint_starters **nint_find_place(struct nint_net *in, u32 device, u64 now_ns)
+/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
+static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
 {
-	struct nint_starters **free = NULL;
+	struct nint_starters **place, **free = NULL;
 	unsigned int i;
 
 	lockdep_assert_held(&in->starters_lock);
 	for (i = 0; i < INT_STARTERS; i++) {
-		struct nint_starters **place = &in->starters[(device + i) % INT_STARTERS];
-
+		place = &in->starters[(device + i) % INT_STARTERS];
 		if (*place && (*place)->device == device)
-			return place;
+			return *place;
 		if (!free && (!*place || nint_starters_is_idle(*place, now_ns)))
 			free = place;
 	}
-	return free;
-}
-
-/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
-static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
-{
-	struct nint_starters **place = nint_find_place(in, device, now_ns);
-
-	lockdep_assert_held(&in->starters_lock);
-	if (!place)
+	if (!free)
 		return NULL;
-	if (!*place) {
-		*place = kzalloc(sizeof(**place), GFP_ATOMIC);
-		if (!*place) {
-			nint_count(in, INT_COUNT_NO_MEMORY);
-			return NULL;
-		}
-	}
-	if ((*place)->device != device)
-		nint_starters_init(*place, device, now_ns);
-	return *place;
+	if (!*free)
+		*free = kzalloc(sizeof(**free), GFP_ATOMIC);
+	if (*free)
+		nint_starters_init(*free, device, now_ns);
+	else
+		nint_count(in, INT_COUNT_NO_MEMORY);
+	return *free;
 }
 
 /*
- * Counts a flow whose bottleneck is the last hop, to @dev. Return: N; 0: not known. If no answer is
- * due, N is that of the last answer. nint_count_flows() holds the lock of the flow that @r is part
- * of.
+ * Counts a flow to the device by which it arrives, if its bottleneck is the last hop. Return: N; 0:
+ * not known. If no answer is due, N is that of the last answer. Context: the flow's lock is held.
  */
-static u32 nint_starters_count(struct nint_net *in, const struct net_device *dev,
-			       const struct hop_flow_key *key, struct nint_receiver *r,
-			       bool answer, u64 now_ns)
+static u32 nint_count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
+			    const struct int_hdr *h, bool answer, u64 now_ns)
 {
-	const u32 client = jhash2((const u32 *)key->peer.s6_addr32, ARRAY_SIZE(key->peer.s6_addr32),
+	const struct in6_addr *peer = &flow->key.peer;
+	const u32 client = jhash2((const u32 *)peer->s6_addr32, ARRAY_SIZE(peer->s6_addr32),
 				  net_hash_mix(in->carrier.net)) % INT_STARTERS_CLIENTS;
+	struct int_flow *f = hop_flow_state(flow);
+	struct nint_receiver *r = &f->receiver;
+	u32 flows = answer ? 0 : r->counted;
 	struct nint_starters *s;
 	bool clipped = false;
-	u32 flows = answer ? 0 : r->counted;
 
+	lockdep_assert_held(&f->lock);
+	if (!r->asked || !nint_receiver_is_last_hop(r, h))
+		return 0;
 	spin_lock(&in->starters_lock);
-	s = nint_get_starters(in, dev->ifindex, now_ns);
+	s = nint_get_starters(in, skb->dev->ifindex, now_ns);
 	if (s) {
 		clipped = !nint_starters_join(s, client, r, now_ns);
 		if (answer)
@@ -90,6 +85,52 @@ void nint_starters_free(struct nint_net *in)
 
 	for (i = 0; i < INT_STARTERS; i++)
 		kfree(in->starters[i]);
+}
+
+/**
+ * struct nint_signed - input of the hash
+ * @from: address of the host that answers; IPv4 is v4-mapped
+ * @to: address of the host that receives the answer
+ * @from_port: port at @from
+ * @to_port: port at @to
+ * @ctl: the answer, with a tag of 0
+ */
+struct nint_signed {
+	struct in6_addr from;
+	struct in6_addr to;
+	__be16 from_port;
+	__be16 to_port;
+	struct nint_control ctl;
+};
+
+bool nint_has_key(const struct nint_net *in)
+{
+	return rcu_access_pointer(in->key);
+}
+
+/*
+ * @out: the answer is sent by @key's local end. Context: RCU read lock. Return: the tag; 0 without
+ *	a key.
+ */
+u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
+	     const struct nint_control *ctl)
+{
+	const struct nint_key *sip = rcu_dereference(in->key);
+	const unsigned int bytes = nint_control_bytes(ctl);
+	struct nint_signed s = {
+		.from = out ? key->local : key->peer,
+		.to = out ? key->peer : key->local,
+		.from_port = out ? key->local_port : key->peer_port,
+		.to_port = out ? key->peer_port : key->local_port,
+	};
+
+	lockdep_assert_in_rcu_read_lock();
+	if (!sip)
+		return 0;
+	memcpy(&s.ctl, ctl, bytes);
+	s.ctl.msg.tag_hi = 0;
+	s.ctl.msg.tag_lo = 0;
+	return siphash(&s, offsetof(struct nint_signed, ctl) + bytes, &sip->sip);
 }
 
 /*
@@ -111,19 +152,6 @@ static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *
 	return true;
 }
 
-/* N of the flow's last hop, 0 if that is not the bottleneck. Context: the flow's lock is held. */
-static u32 nint_count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
-			    const struct nint_arrival *arrival, bool answer, u64 now_ns)
-{
-	struct int_flow *f = hop_flow_state(flow);
-	struct nint_receiver *r = &f->receiver;
-
-	lockdep_assert_held(&f->lock);
-	if (!r->asked || !nint_receiver_is_last_hop(r, arrival->hdr))
-		return 0;
-	return nint_starters_count(in, skb->dev, &flow->key, r, answer, now_ns);
-}
-
 /* Return: true if an answer packet is needed. */
 static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
 			      const struct nint_arrival *arrival, struct nint_reply *reply)
@@ -133,6 +161,7 @@ static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, st
 	struct nint_receiver *r = &f->receiver;
 	u64 now_ns = ktime_get_ns();
 	bool answer;
+	u32 flows;
 
 	spin_lock_bh(&f->lock);
 	answer = nint_vendor_learn(in, f, arrival, now_ns, reply);
@@ -140,7 +169,8 @@ static bool nint_answer_learn(struct nint_net *in, const struct sk_buff *skb, st
 		answer = nint_receiver_update(r, arrival->hdr, READ_ONCE(in->anonymous), by_ack,
 					      now_ns, reply);
 	if (reply->kind != INT_ANSWER_RECORDS) {
-		nint_receiver_starters(r, nint_count_flows(in, skb, flow, arrival, answer, now_ns));
+		flows = nint_count_flows(in, skb, flow, arrival->hdr, answer, now_ns);
+		nint_receiver_starters(r, flows);
 		reply->flows = r->counted;
 	}
 	if (by_ack && reply->kind == INT_ANSWER_SUMMARY)
@@ -186,7 +216,7 @@ static void nint_write_reply(const struct nint_net *in, struct nint_control *ctl
 		.kind = htons(reply->kind),
 		.flows = htons(min_t(u32, reply->flows, U16_MAX)),
 	};
-	tag = nint_tag(in, &flow->key, true, &ctl->msg, &ctl->hdr);
+	tag = nint_tag(in, &flow->key, true, ctl);
 	ctl->msg.tag_hi = htonl(tag >> 32);
 	ctl->msg.tag_lo = htonl(tag);
 }
@@ -209,22 +239,6 @@ static struct dst_entry *nint_find_route(const struct hop_flow_key *key, struct 
 	return NULL;
 }
 
-static struct dst_entry *nint_route_v4(const struct hop_flow_key *key, const struct sock *sk)
-{
-	struct flowi4 fl4 = {
-		.flowi4_oif = sk->sk_bound_dev_if,
-		.flowi4_mark = READ_ONCE(sk->sk_mark),
-		.flowi4_proto = IPPROTO_TCP,
-		.daddr = key->peer.s6_addr32[3],
-		.saddr = key->local.s6_addr32[3],
-		.fl4_dport = key->peer_port,
-		.fl4_sport = key->local_port,
-	};
-	struct rtable *rt = ip_route_output_key(key->net, &fl4);
-
-	return IS_ERR(rt) ? NULL : &rt->dst;
-}
-
 /* The connection's own DSCP, so that answers take the queues of its ACKs; not ECN-capable. */
 static u8 nint_answer_dsfield(const struct sock *sk, bool v4)
 {
@@ -235,75 +249,59 @@ static u8 nint_answer_dsfield(const struct sock *sk, bool v4)
 	return READ_ONCE(inet_sk(sk)->tos) & ~INET_ECN_MASK;
 }
 
+/* Return: false if there is no route. */
 static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
 {
 	const __be32 from = key->local.s6_addr32[3], to = key->peer.s6_addr32[3];
-	struct dst_entry *dst = nint_find_route(key, sk) ?: nint_route_v4(key, sk);
+	struct dst_entry *dst = nint_find_route(key, sk);
 
-	if (!dst)
-		return false;
-	nint_control_csum_v4(skb, from, to);
-	skb->protocol = htons(ETH_P_IP);
+	if (!dst) {
+		struct flowi4 fl4 = {
+			.flowi4_oif = sk->sk_bound_dev_if,
+			.flowi4_mark = skb->mark,
+			.flowi4_proto = IPPROTO_TCP,
+			.daddr = to,
+			.saddr = from,
+			.fl4_dport = key->peer_port,
+			.fl4_sport = key->local_port,
+		};
+		struct rtable *rt = ip_route_output_key(key->net, &fl4);
+
+		if (IS_ERR(rt))
+			return false;
+		dst = &rt->dst;
+	}
 	skb_dst_set(skb, dst);
+	skb->protocol = htons(ETH_P_IP);
+	nint_control_csum(skb, &from, &to);
 	ip_build_and_send_pkt(skb, sk, from, to, NULL, nint_answer_dsfield(sk, true));
 	return true;
 }
 
-#if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *nint_route_v6(const struct hop_flow_key *key, const struct sock *sk)
+static bool nint_send_v6(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
 {
+#if IS_ENABLED(CONFIG_IPV6)
 	struct flowi6 fl6 = {
 		.flowi6_oif = key->scope_ifindex ?: sk->sk_bound_dev_if,
-		.flowi6_mark = READ_ONCE(sk->sk_mark),
+		.flowi6_mark = skb->mark,
 		.flowi6_proto = IPPROTO_TCP,
 		.daddr = key->peer,
 		.saddr = key->local,
 		.fl6_dport = key->peer_port,
 		.fl6_sport = key->local_port,
 	};
-	struct dst_entry *dst = ip6_route_output(key->net, NULL, &fl6);
 
-	if (!dst->error)
-		return dst;
-	dst_release(dst);
-	return NULL;
-}
-
-static void nint_build_v6(struct sk_buff *skb, const struct hop_flow_key *key,
-			  struct dst_entry *dst, const struct sock *sk)
-{
-	struct ipv6hdr *ip6h = skb_push(skb, sizeof(*ip6h));
-
-	skb_reset_network_header(skb);
-	skb->protocol = htons(ETH_P_IPV6);
-	ip6_flow_hdr(ip6h, nint_answer_dsfield(sk, false), 0);
-	ip6h->payload_len = 0;
-	ip6h->nexthdr = IPPROTO_TCP;
-	ip6h->hop_limit = ip6_dst_hoplimit(dst);
-	ip6h->saddr = key->local;
-	ip6h->daddr = key->peer;
-	nint_control_csum_v6(skb, &ip6h->saddr, &ip6h->daddr);
-}
-
-static bool nint_answer_send_v6(struct sk_buff *skb, const struct hop_flow_key *key,
-				struct sock *sk)
-{
-	struct dst_entry *dst = nint_find_route(key, sk) ?: nint_route_v6(key, sk);
-
-	if (!dst)
+	skb_dst_set(skb, nint_find_route(key, sk) ?: ip6_route_output(key->net, NULL, &fl6));
+	if (skb_dst(skb)->error)
 		return false;
-	nint_build_v6(skb, key, dst, sk);
-	skb_dst_set(skb, dst);
-	ip6_local_out(key->net, NULL, skb);
+	skb->protocol = htons(ETH_P_IPV6);
+	nint_control_csum(skb, &key->local, &key->peer);
+	ip6_xmit(sk, skb, &fl6, skb->mark, NULL, nint_answer_dsfield(sk, false), skb->priority);
 	return true;
-}
 #else
-static bool nint_answer_send_v6(struct sk_buff *skb, const struct hop_flow_key *key,
-				struct sock *sk)
-{
 	return false;
-}
 #endif
+}
 
 /* An ACK of what the socket has received, as far as that can be read without the socket lock. */
 static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const struct sock *sk,
@@ -317,28 +315,22 @@ static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const s
 		.window = htons(min(hop_peek(tp->rcv_wnd) >> tp->rx_opt.rcv_wscale, 65535U)),
 	};
 
-	return nint_control_alloc(&like, hop_peek(tp->snd_una), &ctl->msg, &ctl->hdr, NULL, 0);
+	return nint_control_alloc(&like, hop_peek(tp->snd_una), ctl, 0);
 }
 
 /* Return: the counter of answers, or of the reason why none was sent. */
 static unsigned int nint_send_by(const struct hop_flow_key *key, struct sock *sk,
-				    const struct nint_control *ctl)
+				 const struct nint_control *ctl)
 {
+	const bool v4 = ipv6_addr_v4mapped(&key->peer);
 	struct sk_buff *skb;
-	bool sent;
 
-	if (!sk_fullsock(sk))
-		return INT_COUNT_IN_NO_FLOW;
 	skb = nint_make_segment(key, sk, ctl);
 	if (!skb)
 		return INT_COUNT_NO_MEMORY;
 	skb->mark = READ_ONCE(sk->sk_mark);
 	skb->priority = READ_ONCE(sk->sk_priority);
-	if (ipv6_addr_v4mapped(&key->peer))
-		sent = nint_send_v4(skb, key, sk);
-	else
-		sent = nint_answer_send_v6(skb, key, sk);
-	if (sent)
+	if (v4 ? nint_send_v4(skb, key, sk) : nint_send_v6(skb, key, sk))
 		return INT_COUNT_OUT_ANSWER;
 	kfree_skb(skb);
 	return INT_COUNT_NO_ROUTE;
@@ -350,12 +342,9 @@ static void nint_answer_send(struct nint_net *in, const struct hop_flow_key *key
 	struct sock *sk = hop_flow_socket(key);
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!sk) {
-		nint_count(in, INT_COUNT_IN_NO_FLOW);
-		return;
-	}
-	nint_count(in, nint_send_by(key, sk, ctl));
-	sock_gen_put(sk);
+	nint_count(in, sk && sk_fullsock(sk) ? nint_send_by(key, sk, ctl) : INT_COUNT_IN_NO_FLOW);
+	if (sk)
+		sock_gen_put(sk);
 }
 
 /* In front of routing, skb->dev is the input device. Context: softirq, RCU read lock. */

@@ -42,6 +42,7 @@
 #ifndef HOPCC_NET_INT_INT_CARRIER_H
 #define HOPCC_NET_INT_INT_CARRIER_H
 
+#include <linux/build_bug.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -388,6 +389,67 @@ bool nint_opt_read(const u8 *opts, unsigned int bytes, u32 *id, struct int_answe
 
 /* The complete ID for its lower 12 bits: the latest packet that was sent with them. */
 u32 nint_whole_id(const struct nint_asker *a, u32 low);
+
+/**
+ * struct nint_control - what a control packet (probe or answer) has behind TCP's header
+ * @msg: the message
+ * @hdr: the header
+ * @room: memory for @hdr and its records, and behind these the parameters of a probe
+ */
+struct nint_control {
+	struct int_msg msg;
+	union {
+		struct int_hdr hdr;
+		u8 room[INT_HDR_BYTES + INT_SLOTS_MAX * INT_RECORD_BYTES + INT_TERMS_BYTES];
+	};
+};
+
+static_assert(offsetof(struct nint_control, room) == INT_MSG_BYTES, "place of the header");
+
+/* Parameters behind the header of a probe. */
+static inline struct int_terms *nint_control_terms(struct nint_control *ctl)
+{
+	return (void *)&ctl->hdr + ctl->hdr.words * INT_WORD_BYTES;
+}
+
+/* Length of a control packet behind TCP's header. */
+static inline unsigned int nint_control_bytes(const struct nint_control *ctl)
+{
+	return INT_MSG_BYTES + ctl->hdr.words * INT_WORD_BYTES +
+	       (ctl->hdr.type == INT_TYPE_PROBE ? INT_TERMS_BYTES : 0);
+}
+
+/**
+ * nint_control_check() - validate a control packet
+ * @ctl: the packet; as much of it as there is
+ * @bytes: length of the packet behind TCP's header
+ * @type: the type that the packet's mark indicates, INT_TYPE_PROBE or INT_TYPE_ECHO
+ *
+ * Return: INT_OK, or the reason why the packet is not a control packet.
+ */
+enum int_fault nint_control_check(struct nint_control *ctl, unsigned int bytes,
+				  enum int_type type);
+
+/**
+ * nint_control_answer() - read an answer
+ * @ctl: a control packet of INT_TYPE_ECHO that nint_control_check() accepted
+ * @now_ns: time at which it arrived, local clock
+ * @a: result: the answer
+ *
+ * Return: true if @a is valid; false if its kind is unknown or its hop is out of range.
+ */
+bool nint_control_answer(const struct nint_control *ctl, u64 now_ns, struct int_answer *a);
+
+/**
+ * nint_answer_is_empty() - check if an answer reports nothing
+ * @a: an answer
+ *
+ * Return: true if no hop wrote a record, or one has an unknown speed.
+ */
+static inline bool nint_answer_is_empty(const struct int_answer *a)
+{
+	return a->kind == INT_ANSWER_RECORDS && !hpcc_understands(&a->hdr);
+}
 
 /*
  * Rules for GRO: which headers of two segments may be merged into one.

@@ -18,7 +18,6 @@
 #include <net/netns/generic.h>
 
 #include "int_carrier.h"
-#include "int_control.h"
 #include "int_receiver.h"
 
 /*
@@ -272,36 +271,23 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 	nint_count(in, INT_COUNT_BAD + fault);
 }
 
-/* sysctl.c */
-extern const struct ctl_table nint_table[];
-void nint_knobs_default(struct nint_net *in);
-int nint_hook(void *state);
-void nint_unhook(struct net *net);
-
 /* flow.c */
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
-
-/* input.c */
-unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
-			const struct nf_hook_state *state);
-bool nint_receive_late(struct sk_buff *skb);
-unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
-			      enum hop_icmp_decision decision, u8 *next);
-
-/* control.c */
-unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct nf_hook_state *state);
-
-/* vendor.c */
-int nint_vendor_load(struct net *net);
-void nint_vendor_stop(void *state);
+void nint_leave_data(struct hop_flow *flow);
 bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
+int nint_vendor_load(struct net *net);
 void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, unsigned int format,
 		      const struct sk_buff *skb, const struct nf_hook_state *state);
 int nint_vendor_read(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,
 		     const void *carried);
 bool nint_vendor_learn(const struct nint_net *in, struct int_flow *f,
 		       const struct nint_arrival *arrival, u64 now_ns, struct nint_reply *reply);
+
+/* input.c */
+unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
+			const struct nf_hook_state *state);
+bool nint_receive_late(struct sk_buff *skb);
+
 
 /* Return: true if data carries headers. */
 static inline bool nint_is_inband(const struct int_flow *f)
@@ -326,32 +312,26 @@ static inline unsigned int nint_inband_bytes(unsigned int slots)
 }
 
 /* answer.c */
+bool nint_has_key(const struct nint_net *in);
+u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
+	     const struct nint_control *ctl);
 void nint_starters_free(struct nint_net *in);
 void nint_arrive(struct nint_net *in, struct sk_buff *skb, struct hop_flow *flow,
 		 const struct nint_arrival *arrival);
 
 /* probe.c */
+struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una,
+				   const struct nint_control *ctl, unsigned int headroom_bytes);
+void nint_control_csum(struct sk_buff *skb, const void *saddr, const void *daddr);
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state);
-
-/* segment.c */
-bool nint_has_key(const struct nint_net *in);
-u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out,
-	     const struct int_msg *msg, const struct int_hdr *h);
-struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una, const struct int_msg *msg,
-				   const struct int_hdr *h, const struct int_terms *terms,
-				   unsigned int headroom_bytes);
-void nint_control_csum_v4(struct sk_buff *skb, __be32 saddr, __be32 daddr);
-void nint_control_csum_v6(struct sk_buff *skb, const struct in6_addr *saddr,
-			  const struct in6_addr *daddr);
+		struct sock *sk, struct hop_flow *flow);
 
 /* output.c */
 extern const struct hop_handshake_ops nint_handshake_ops;
-void nint_leave_data(struct hop_flow *flow);
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 
-/* offload.c */
+/* protocol.c */
 extern struct hop_proto nint_proto;
 
 #endif /* HOPCC_NET_INT_NET_INT_H */

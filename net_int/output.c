@@ -32,27 +32,6 @@ static bool nint_is_transport_ipsec(const struct sk_buff *skb)
 #endif
 }
 
-/* On loopback no device parses packets for checksums, and no packet leaves the host. */
-static void *nint_output_insert(struct sk_buff *skb, const struct hop_segment *seg,
-				unsigned int bytes)
-{
-	void *room = hop_shim_insert(skb, &seg->place, bytes, nint_protocol,
-				     skb->dev->flags & IFF_LOOPBACK);
-
-	if (!room)
-		nint_count(nint_net(dev_net(skb->dev)), INT_COUNT_NO_MEMORY);
-	return room;
-}
-
-static void nint_write_shim(struct int_hdr *h, enum int_type type, u8 flags, unsigned int slots,
-			    u32 first, u32 second)
-{
-	struct int_tail *tail = (void *)h + int_hdr_bytes(slots);
-
-	int_write(h, IPPROTO_TCP, type, flags, slots);
-	*tail = (struct int_tail){ .first = htonl(first), .second = htonl(second) };
-}
-
 /* Return: true if net.hopcc.int_cc names the socket's congestion control. */
 static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
 {
@@ -83,7 +62,7 @@ const struct hop_handshake_ops nint_handshake_ops = {
 	.learn = nint_learn,
 };
 
-/* For GSO packets see offload.c. */
+/* For GSO packets see protocol.c. */
 static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
 {
 	nint_count_add(in, INT_COUNT_OUT_DATA, max_t(u16, 1, skb_shinfo(skb)->gso_segs));
@@ -110,23 +89,22 @@ struct inband {
 
 /*
  * Return: true if this packet carries a header, and then counts it as sent. @seq: sequence number
- * of its data. @i: result
+ * of its data. @proof: it is an ACK with which headers are tried. @i: result
  */
 static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, const struct sock *sk,
-			      u32 seq, struct inband *i)
+			      u32 seq, bool proof, struct inband *i)
 {
-	const bool seldom = READ_ONCE(f->ask.seldom);
+	const bool seldom = !proof && READ_ONCE(f->ask.seldom);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 now_ns = ktime_get_ns();
 	bool turn, small;
 
 	spin_lock_bh(&f->lock);
-	small = nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
-	turn = nint_is_inband(f) && f->asked &&
-	       (++f->skipped >= READ_ONCE(in->every) || small) &&
-	       !(seldom && nint_is_underway(&f->asker, tp->snd_una));
-	if (turn) {
-		f->skipped = 0;
+	small = !proof && nint_window_is_small(READ_ONCE(f->ask.wnd_bytes), tp->mss_cache);
+	turn = proof || (nint_is_inband(f) && f->asked &&
+			 (++f->skipped >= READ_ONCE(in->every) || small) &&
+			 !(seldom && nint_is_underway(&f->asker, tp->snd_una)));
+	if (turn)
 		*i = (struct inband) {
 			.id = nint_leaves(&f->asker, now_ns,
 					  nint_timeout_ns(f->ask.t_ns, tp->srtt_us >> 3),
@@ -134,6 +112,10 @@ static bool nint_begin_inband(const struct nint_net *in, struct int_flow *f, con
 			.slots = f->slots,
 			.flags = small ? INT_FLAG_SMALL : 0,
 		};
+	if (proof) {
+		f->proof_id = i->id;
+	} else if (turn) {
+		f->skipped = 0;
 		WRITE_ONCE(f->acks_now, small);
 	}
 	spin_unlock_bh(&f->lock);
@@ -154,19 +136,6 @@ static bool nint_is_given_up(struct int_flow *f, const struct sock *sk)
 	return turn == INT_TURN_GIVE_UP;
 }
 
-/* Lets probes collect for the rest of the connection: headers in data do not pass the path. */
-void nint_leave_data(struct hop_flow *flow)
-{
-	struct int_flow *f = hop_flow_state(flow);
-
-	spin_lock_bh(&f->lock);
-	f->probes_only = true;
-	f->forward = INT_FORWARD_PROBE;
-	nint_forget_unanswered(&f->asker);
-	spin_unlock_bh(&f->lock);
-	hop_carrier_forget_passed(flow);
-}
-
 static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
 			       const struct hop_segment *seg, const struct hop_flow *flow,
 			       const struct inband *i)
@@ -180,52 +149,37 @@ static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;
 	}
-	h = nint_output_insert(skb, seg, bytes);
-	if (!h)
+	/* On loopback no device parses packets for checksums, and no packet leaves the host. */
+	h = hop_shim_insert(skb, &seg->place, bytes, nint_protocol,
+			    skb->dev->flags & IFF_LOOPBACK);
+	if (!h) {
+		nint_count(in, INT_COUNT_NO_MEMORY);
 		return;
-	nint_write_shim(h, INT_TYPE_DATA, i->flags, i->slots, i->id, READ_ONCE(f->peer_cookie));
+	}
+	int_write(h, IPPROTO_TCP, INT_TYPE_DATA, i->flags, i->slots);
+	*(struct int_tail *)nint_tail_of(h) = (struct int_tail) {
+		.first = htonl(i->id),
+		.second = htonl(READ_ONCE(f->peer_cookie)),
+	};
 	trace_int_header_out(&flow->key, h, i->id, 0);
 	nint_count_data(in, skb);
 }
 
+/*
+ * NAT and filters that pass TCP may drop our protocol. So a pure ACK has the first header (@proof),
+ * whose loss costs nothing; its answer shows that data may have one.
+ */
 static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 			       const struct hop_segment *seg,
-			       const struct sock *sk, struct hop_flow *flow)
+			       const struct sock *sk, struct hop_flow *flow, bool proof)
 {
-	struct int_flow *f = hop_flow_state(flow);
+	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 	struct inband i;
 
 	if (nint_is_hidden(skb, seg->state))
 		nint_leave_data(flow);
-	else if (nint_begin_inband(in, f, sk, ntohl(hop_segment_tcp(skb, seg)->seq), &i))
+	else if (nint_begin_inband(in, hop_flow_state(flow), sk, seq, proof, &i))
 		nint_insert_inband(in, skb, seg, flow, &i);
-}
-
-/*
- * NAT and filters that pass TCP may drop our protocol. So a pure ACK has the first header, whose
- * loss costs nothing; its answer shows that data may have one.
- */
-static void nint_output_proof(struct nint_net *in, struct sk_buff *skb,
-			      const struct hop_segment *seg, const struct sock *sk,
-			      struct hop_flow *flow)
-{
-	struct int_flow *f = hop_flow_state(flow);
-	struct inband i;
-
-	if (nint_is_hidden(skb, seg->state)) {
-		nint_leave_data(flow);
-		return;
-	}
-	spin_lock_bh(&f->lock);
-	i = (struct inband) {
-		.id = nint_leaves(&f->asker, ktime_get_ns(),
-				  nint_timeout_ns(f->ask.t_ns, tcp_sk(sk)->srtt_us >> 3),
-				  f->asker.left_seq),
-		.slots = f->slots,
-	};
-	f->proof_id = i.id;
-	spin_unlock_bh(&f->lock);
-	nint_insert_inband(in, skb, seg, flow, &i);
 }
 
 /* A pure ACK of any socket may carry a pending answer. */
@@ -257,7 +211,7 @@ static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
 	if (hop_negotiate_ack(&nint_handshake_ops, skb, seg, flow))
 		return;
 	if (!hop_segment_tcp(skb, seg)->fin && hop_flow_take(flow, HOP_FLOW_TRIES))
-		nint_output_proof(in, skb, seg, sk, flow);
+		nint_output_inband(in, skb, seg, sk, flow, true);
 	else
 		nint_option_insert(in, skb, seg, flow);
 }
@@ -268,8 +222,7 @@ static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
  */
 static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 			     const struct hop_segment *seg,
-			     struct sock *sk, struct hop_flow *flow,
-			     const struct nf_hook_state *state)
+			     struct sock *sk, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
 
@@ -279,14 +232,13 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 		nint_leave_data(flow);
 	if (hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
-	nint_probe(in, skb, seg, sk, flow, state);
+	nint_probe(in, skb, seg, sk, flow);
 	if (nint_is_inband(f))
-		nint_output_inband(in, skb, seg, sk, flow);
+		nint_output_inband(in, skb, seg, sk, flow, false);
 }
 
 static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
-				    const struct hop_segment *seg, struct sock *sk,
-				    const struct nf_hook_state *state)
+				    const struct hop_segment *seg, struct sock *sk)
 {
 	const struct int_flow *f;
 	struct hop_flow_key key;
@@ -305,7 +257,7 @@ static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 	if (!seg->payload_bytes)
 		nint_output_ack(in, skb, seg, sk, flow);
 	else if (READ_ONCE(f->sk) == sk)
-		nint_output_data(in, skb, seg, sk, flow, state);
+		nint_output_data(in, skb, seg, sk, flow);
 }
 
 static void nint_output_handshake(struct sk_buff *skb, const struct hop_segment *seg)
@@ -328,6 +280,6 @@ unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (seg->syn)
 		nint_output_handshake(skb, seg);
 	else if (hop_output_is_tcp(skb->sk))
-		nint_output_established(in, skb, seg, skb->sk, state);
+		nint_output_established(in, skb, seg, skb->sk);
 	return NF_ACCEPT;
 }

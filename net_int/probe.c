@@ -2,14 +2,62 @@
 /*
  * Probes, sections 6.2.1 and 7.2. A probe is built from a data packet that is being sent, since it
  * must use the same path and queue: it has that packet's DSCP. It is sent directly in front of that
- * packet, from this hook on, so it does not come back here.
+ * packet, from this hook on, so it does not come back here. The TCP segment of an answer is built
+ * here, too.
  */
 #include <net/dst.h>
+#include <net/ip6_checksum.h>
 #include <net/tcp.h>
 #include <hopcc/core/hop_hook.h>
 
 #include "net_int.h"
 #include "trace.h"
+
+/*
+ * Builds a TCP segment with a message; skb->data is at its TCP header, which is like @like, but
+ * without flags, and with the mark as its only option. Its sequence number is in front of @una.
+ * @headroom_bytes: room for headers beside the usual ones.
+ */
+struct sk_buff *nint_control_alloc(const struct tcphdr *like, u32 una,
+				   const struct nint_control *ctl, unsigned int headroom_bytes)
+{
+	const unsigned int bytes = nint_control_bytes(ctl);
+	struct sk_buff *skb = alloc_skb(MAX_TCP_HEADER + headroom_bytes + bytes, GFP_ATOMIC);
+	const __be32 mark = htonl(ctl->hdr.type == INT_TYPE_PROBE ? INT_MARK_PROBE : INT_MARK_ECHO);
+	struct tcphdr *th;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, MAX_TCP_HEADER + headroom_bytes);
+	skb_put_data(skb, ctl, bytes);
+	memcpy(skb_push(skb, INT_MARK_BYTES), &mark, INT_MARK_BYTES);
+	th = skb_push(skb, sizeof(*th));
+	skb_reset_transport_header(skb);
+	*th = (struct tcphdr) {
+		.source = like->source,
+		.dest = like->dest,
+		.seq = htonl(una - bytes),
+		.ack_seq = like->ack_seq,
+		.doff = INT_TCP_BYTES / 4,
+		.ack = 1,
+		.window = like->window,
+	};
+	return skb;
+}
+
+/* Sets TCP's checksum. @saddr, @daddr: addresses of skb->protocol's family */
+void nint_control_csum(struct sk_buff *skb, const void *saddr, const void *daddr)
+{
+	struct tcphdr *th = tcp_hdr(skb);
+	const unsigned int bytes = skb_tail_pointer(skb) - (u8 *)th;
+	const __wsum sum = csum_partial(th, bytes, 0);
+
+	if (skb->protocol == htons(ETH_P_IP))
+		th->check = tcp_v4_check(bytes, *(const __be32 *)saddr, *(const __be32 *)daddr,
+					 sum);
+	else
+		th->check = tcp_v6_check(bytes, saddr, daddr, sum);
+}
 
 /* Without answers, the rest of the connection does without telemetry. */
 static void nint_give_up(struct nint_net *in, struct hop_flow *flow)
@@ -20,10 +68,15 @@ static void nint_give_up(struct nint_net *in, struct hop_flow *flow)
 	hop_flow_event(flow, HOP_EVENT_TIMEOUTS);
 }
 
-static void nint_write_v4(struct sk_buff *probe)
+/* Completes the IP header. */
+static void nint_write_ip(struct sk_buff *probe)
 {
 	struct iphdr *iph = ip_hdr(probe);
 
+	if (probe->protocol != htons(ETH_P_IP)) {
+		ipv6_hdr(probe)->payload_len = htons(probe->len - sizeof(struct ipv6hdr));
+		return;
+	}
 	iph->tot_len = htons(probe->len);
 	/* A packet that is not fragmented needs no identifier (RFC 6864). */
 	iph->id = 0;
@@ -31,23 +84,14 @@ static void nint_write_v4(struct sk_buff *probe)
 	ip_send_check(iph);
 }
 
-static void nint_write_v6(struct sk_buff *probe)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	struct ipv6hdr *ip6h = ipv6_hdr(probe);
-
-	ip6h->payload_len = htons(probe->len - sizeof(*ip6h));
-#endif
-}
-
 /* With a routing header the IPv6 header has another destination than the socket. */
 static void nint_write_csum(struct sk_buff *probe, const struct sk_buff *skb, const struct sock *sk)
 {
 	if (skb->protocol == htons(ETH_P_IP))
-		nint_control_csum_v4(probe, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr);
+		nint_control_csum(probe, &ip_hdr(skb)->saddr, &ip_hdr(skb)->daddr);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		nint_control_csum_v6(probe, &ipv6_hdr(skb)->saddr, &sk->sk_v6_daddr);
+		nint_control_csum(probe, &ipv6_hdr(skb)->saddr, &sk->sk_v6_daddr);
 #endif
 }
 
@@ -65,10 +109,7 @@ static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 		       seg->place.offset_bytes);
 		skb_reset_network_header(probe);
 	}
-	if (skb->protocol == htons(ETH_P_IP))
-		nint_write_v4(probe);
-	else
-		nint_write_v6(probe);
+	nint_write_ip(probe);
 	probe->dev = skb->dev;
 	probe->priority = skb->priority;
 	probe->mark = skb->mark;
@@ -77,8 +118,8 @@ static void nint_probe_build(struct sk_buff *probe, const struct sk_buff *skb,
 	skb_set_owner_w(probe, sk);
 }
 
-/* Writes the flow's request. Return: the size of the message. Context: f->lock is held. */
-static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow *f, u32 mss_bytes)
+/* Writes the flow's request. Context: f->lock is held. */
+static void nint_write_control(struct nint_control *ctl, struct int_flow *f, u32 mss_bytes)
 {
 	const struct int_ask *ask = &f->ask;
 	const u32 wnd_bytes = READ_ONCE(ask->wnd_bytes);
@@ -94,13 +135,12 @@ static unsigned int nint_write_control(struct nint_control *ctl, struct int_flow
 		.kind = htons(ask->kind),
 		.tag_hi = htonl(f->asker.rtt_ns),
 	};
-	ctl->terms = (struct int_terms) {
+	*nint_control_terms(ctl) = (struct int_terms) {
 		.wnd_max = htonl(ask->wnd_max_bytes),
 		.eta = htonl(ask->eta),
 		.max_stage = htons(ask->max_stage),
 		.flows = htons(min_t(u32, ask->flows, U16_MAX)),
 	};
-	return INT_MSG_BYTES + int_hdr_bytes(f->slots) + INT_TERMS_BYTES;
 }
 
 /* Decides if this data gets a probe. Context: f->lock is held. */
@@ -164,7 +204,6 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 	u64 now_ns = ktime_get_ns(), timeout_ns;
 	u32 srtt_us = tcp_sk(sk)->srtt_us >> 3;
-	unsigned int bytes;
 	enum nint_turn turn;
 
 	spin_lock_bh(&f->lock);
@@ -180,11 +219,11 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	 * queued for many T, is in front of its SYN: the peer identifies it by its mark, and has
 	 * negotiated it.
 	 */
-	bytes = nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);
+	nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
 	nint_vendor_room(room, f, f->format, skb, seg->state);
 	/* Counted as sent all the same: a flow that can never probe must also give up. */
-	if (!nint_has_room(skb, seg, room, bytes)) {
+	if (!nint_has_room(skb, seg, room, nint_control_bytes(ctl))) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}
@@ -195,36 +234,32 @@ out:
 	return turn;
 }
 
-/* Sends a probe in front of @skb. Return: false if there is no memory. */
-static bool nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
-			    const struct hop_segment *seg, struct sock *sk,
-			    const struct int_vendor_room *room, const struct nf_hook_state *state)
+/* Sends a probe in front of @skb. Return: the counter of probes, or of missing memory. */
+static unsigned int nint_probe_send(const struct nint_control *ctl, struct sk_buff *skb,
+				    const struct hop_segment *seg, struct sock *sk,
+				    const struct int_vendor_room *room)
 {
-	struct sk_buff *probe;
+	struct sk_buff *probe = nint_control_alloc(hop_segment_tcp(skb, seg),
+						   tcp_sk(sk)->snd_una - room->tcp_bytes, ctl,
+						   seg->place.offset_bytes + room->bytes);
 
-	probe = nint_control_alloc(hop_segment_tcp(skb, seg),
-				   tcp_sk(sk)->snd_una - room->tcp_bytes,
-				   &ctl->msg, &ctl->hdr, &ctl->terms,
-				   seg->place.offset_bytes + room->bytes);
 	if (!probe)
-		return false;
+		return INT_COUNT_NO_MEMORY;
 	nint_probe_build(probe, skb, seg, sk, room);
-	hop_hook_pass_behind(hop_hook_output, probe, state);
-	return true;
+	hop_hook_pass_behind(hop_hook_output, probe, seg->state);
+	return INT_COUNT_OUT_PROBE;
 }
 
 /* The socket uses telemetry, and is locked because it is sending. */
 void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segment *seg,
-		struct sock *sk, struct hop_flow *flow, const struct nf_hook_state *state)
+		struct sock *sk, struct hop_flow *flow)
 {
-	const struct tcphdr *th = hop_segment_tcp(skb, seg);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct int_flow *f = hop_flow_state(flow);
-	struct nint_control ctl;
 	struct int_vendor_room room;
+	struct nint_control ctl;
 	u32 seq;
 
-	switch (nint_probe_prepare(f, skb, seg, sk, &ctl, &room)) {
+	switch (nint_probe_prepare(hop_flow_state(flow), skb, seg, sk, &ctl, &room)) {
 	case INT_TURN_WAIT:
 		return;
 	case INT_TURN_NO_ROOM:
@@ -237,11 +272,10 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 		break;
 	}
 	/* SND.NXT after the data was sent, or as it is: a retransmission is behind it. */
-	seq = ntohl(th->seq) + seg->payload_bytes;
+	seq = ntohl(hop_segment_tcp(skb, seg)->seq) + seg->payload_bytes;
 	if (after(tp->snd_nxt, seq))
 		seq = tp->snd_nxt;
 	ctl.msg.seq = htonl(seq);
 	trace_int_header_out(&flow->key, &ctl.hdr, ntohl(ctl.msg.id), seq);
-	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &room, state) ?
-		       INT_COUNT_OUT_PROBE : INT_COUNT_NO_MEMORY);
+	nint_count(in, nint_probe_send(&ctl, skb, seg, sk, &room));
 }

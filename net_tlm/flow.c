@@ -8,9 +8,12 @@
  */
 #include "net_tlm.h"
 
-/* Reduces the metadata to records. @count: counter of success. Context: RCU read lock. */
-static bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_stack *s,
-			 unsigned int count)
+/*
+ * Reduces the metadata to records, which are then in the flow. @count: counter of success. Context:
+ * RCU read lock. Return: true if hops have written something, and it was read.
+ */
+bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_stack *s,
+		  unsigned int count)
 {
 	const bool from_data = count == INT_COUNT_IN_DATA_TLM;
 	const struct ntlm_table *t = rcu_dereference(ntlm_net(net)->table);
@@ -18,7 +21,7 @@ static bool ntlm_collect(const struct net *net, struct int_flow *f, const struct
 	bool whole = false;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (!t)
+	if (!t || (!s->bytes && !s->full))
 		return false;
 	flow = (struct ntlm_flow *)nint_vendor_lock(f, sizeof(*flow));
 	if (flow) {
@@ -38,9 +41,8 @@ static bool ntlm_collect(const struct net *net, struct int_flow *f, const struct
 }
 
 /*
- * The headers up to TCP's, at @tcp_bytes from skb->data, are linear. Return: true if the packet has
- * a trace that hops have written into, whose records are now in the flow. @count: counter of
- * what was read.
+ * Reads an IOAM trace. The headers up to TCP's, at @tcp_bytes from skb->data, are linear. @count:
+ * counter of success. Return: true if hops have written something, and it was read.
  */
 bool ntlm_collect_ioam(const struct net *net, const struct sk_buff *skb, unsigned int tcp_bytes,
 		       struct int_flow *f, unsigned int count)
@@ -60,33 +62,7 @@ bool ntlm_collect_ioam(const struct net *net, const struct sk_buff *skb, unsigne
 		ntlm_count(net, INT_COUNT_BAD_IOAM + fault);
 		return false;
 	}
-	if (!v.hops && !(v.flags & IOAM_FLAG_OVERFLOW))
-		return false;
 	ntlm_stack_ioam(&s, &v, hdr);
-	return ntlm_collect(net, f, &s, count);
-}
-
-/* @packet: the packet, linear, from the IFA header. Return: true as ntlm_collect_ioam(). */
-bool ntlm_collect_ifa(const struct net *net, const struct ifa_view *v, const u8 *packet,
-		      struct int_flow *f, unsigned int count)
-{
-	struct tlm_stack s;
-
-	if (!v->stack_bytes && v->hop_limit)
-		return false;
-	ntlm_stack_ifa(&s, v, packet);
-	return ntlm_collect(net, f, &s, count);
-}
-
-/* @shim: the packet, linear, from the shim. Return: true as ntlm_collect_ioam(). */
-bool ntlm_collect_intmd(const struct net *net, const struct intmd_view *v, const u8 *shim,
-			struct int_flow *f, unsigned int count)
-{
-	struct tlm_stack s;
-
-	if (!v->hops && !(v->flags & (INTMD_FLAG_E | INTMD_FLAG_M)))
-		return false;
-	ntlm_stack_intmd(&s, v, shim);
 	return ntlm_collect(net, f, &s, count);
 }
 

@@ -22,39 +22,44 @@ static u64 ntlm_get_bits(const u8 *data, u32 bit, u32 width)
 	return value >> (i * 8 - end);
 }
 
-/* Value of a field that the element at @data has. */
-static u64 ntlm_scale(const struct int_layout_field *f, u64 raw)
-{
-	return mul_u64_u32_shr(raw, f->mul, f->shift);
-}
-
 /* The value at which a scaled counter wraps, exact: ntlm_check_field() demands that. */
 static u64 ntlm_period(const struct int_layout_field *f)
 {
 	return (u64)f->mul << (f->width - f->shift);
 }
 
+/**
+ * struct ntlm_node - metadata of a hop
+ * @l: layout of the hop, validated
+ * @data: the metadata, as long as ntlm_node_bytes() says
+ * @element_at: positions of the elements
+ */
+struct ntlm_node {
+	const struct int_layout *l;
+	const u8 *data;
+	const u8 *element_at;
+};
+
 /* Reads a scaled field into @value. Return: false if the hop does not have it. */
-static bool ntlm_read(const struct int_layout *l, enum int_layout_field_id id, const u8 *node,
-		      const u8 *element_at, u64 *value)
+static bool ntlm_read(const struct ntlm_node *n, enum int_layout_field_id id, u64 *value)
 {
-	const struct int_layout_field *f = &l->field[id];
+	const struct int_layout_field *f = &n->l->field[id];
 	u64 raw;
 
 	if (!f->width)
 		return false;
-	raw = ntlm_get_bits(node + element_at[f->element], f->bit, f->width);
-	*value = ntlm_scale(f, raw);
+	raw = ntlm_get_bits(n->data + n->element_at[f->element], f->bit, f->width);
+	*value = mul_u64_u32_shr(raw, f->mul, f->shift);
 	return !f->ones_missing || raw != (1ULL << f->width) - 1;
 }
 
 /* A 32-bit value, saturated. */
-static void ntlm_read_u32(struct tlm_record *r, u32 *to, const struct int_layout *l,
-			  enum int_layout_field_id id, const u8 *node, const u8 *element_at)
+static void ntlm_read_u32(struct tlm_record *r, u32 *to, const struct ntlm_node *n,
+			  enum int_layout_field_id id)
 {
 	u64 value;
 
-	if (!ntlm_read(l, id, node, element_at, &value))
+	if (!ntlm_read(n, id, &value))
 		return;
 	*to = min_t(u64, value, U32_MAX);
 	r->has |= TLM_HAS(id);
@@ -65,6 +70,12 @@ static void ntlm_reject(struct tlm_record *r, enum int_layout_field_id id, u16 b
 {
 	r->has &= ~TLM_HAS(id);
 	r->bad |= bad;
+}
+
+/* The order of ports. */
+static u64 ntlm_port_key(const struct int_layout_port *port)
+{
+	return (u64)port->node_id << 32 | port->port_id;
 }
 
 /**
@@ -82,7 +93,7 @@ static u32 ntlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_id)
 
 	while (lo < hi) {
 		const u32 at = lo + (hi - lo) / 2;
-		const u64 found = (u64)t->port[at].node_id << 32 | t->port[at].port_id;
+		const u64 found = ntlm_port_key(&t->port[at]);
 
 		if (found == key)
 			return t->port[at].mbit_ps;
@@ -96,12 +107,12 @@ static u32 ntlm_port_mbit(const struct tlm_table *t, u32 node_id, u32 port_id)
 
 /* Speed of the port: as configured for it, as the hop reports it, or as configured for all. */
 static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
-			    const struct int_layout *l, const u8 *node, const u8 *element_at)
+			    const struct ntlm_node *n)
 {
+	const struct int_layout *l = n->l;
 	u64 value = 0;
-	bool reported = ntlm_read(l, INT_LAYOUT_SPEED, node, element_at, &value);
 
-	if (reported && l->flags & INT_LAYOUT_F_CODE)
+	if (ntlm_read(n, INT_LAYOUT_SPEED, &value) && l->flags & INT_LAYOUT_F_CODE)
 		value = l->speed_mbit[value & (INT_LAYOUT_SPEEDS - 1)];
 	if (value > TLM_MBIT_MAX)
 		value = 0;
@@ -115,29 +126,28 @@ static void ntlm_read_speed(struct tlm_record *r, const struct tlm_table *t,
 		r->bad |= TLM_BAD_SPEED;
 }
 
-static void ntlm_read_residence(struct tlm_record *r, const struct int_layout *l,
-				const u8 *node, const u8 *element_at)
+static void ntlm_read_residence(struct tlm_record *r, const struct ntlm_node *n)
 {
-	ntlm_read_u32(r, &r->residence_ns, l, INT_LAYOUT_RESIDENCE, node, element_at);
-	if (r->residence_ns >= TLM_NS_PER_S && l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE)
+	ntlm_read_u32(r, &r->residence_ns, n, INT_LAYOUT_RESIDENCE);
+	if (r->residence_ns >= TLM_NS_PER_S && n->l->flags & INT_LAYOUT_F_RESIDENCE_REDUCE)
 		r->residence_ns -= TLM_NS_PER_S;
 	if (r->residence_ns >= TLM_NS_PER_S)
 		ntlm_reject(r, INT_LAYOUT_RESIDENCE, TLM_BAD_RESIDENCE);
 }
 
 /* The timestamp; TLM_HAS(INT_LAYOUT_NS) is set if all its parts are there. */
-static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, const u8 *node,
-			   const u8 *element_at)
+static void ntlm_read_time(struct tlm_record *r, const struct ntlm_node *n)
 {
+	const struct int_layout *l = n->l;
 	u64 seconds;
 
-	if (!ntlm_read(l, INT_LAYOUT_NS, node, element_at, &r->ts_ns))
+	if (!ntlm_read(n, INT_LAYOUT_NS, &r->ts_ns))
 		return;
 	r->has |= TLM_HAS(INT_LAYOUT_NS);
 	r->ts_res_ns = l->ts_res_ns;
 	r->ts_period_ns = ntlm_period(&l->field[INT_LAYOUT_NS]);
 	if (l->field[INT_LAYOUT_SECONDS].width) {
-		if (!ntlm_read(l, INT_LAYOUT_SECONDS, node, element_at, &seconds))
+		if (!ntlm_read(n, INT_LAYOUT_SECONDS, &seconds))
 			r->has &= ~TLM_HAS(INT_LAYOUT_NS);
 		if (r->ts_ns >= TLM_NS_PER_S)
 			ntlm_reject(r, INT_LAYOUT_NS, TLM_BAD_CLOCK);
@@ -153,43 +163,33 @@ static void ntlm_read_time(struct tlm_record *r, const struct int_layout *l, con
 		div64_u64_rem(r->ts_ns, r->ts_period_ns, &r->ts_ns);
 }
 
-static void ntlm_read_load(struct tlm_record *r, const struct int_layout *l, const u8 *node,
-			   const u8 *element_at)
+static void ntlm_read_load(struct tlm_record *r, const struct ntlm_node *n)
 {
-	ntlm_read_u32(r, &r->queue_bytes, l, INT_LAYOUT_QUEUE, node, element_at);
+	ntlm_read_u32(r, &r->queue_bytes, n, INT_LAYOUT_QUEUE);
 	/* 125000 bytes a second for each Mbit/s */
 	if (r->queue_bytes > TLM_QUEUE_MAX_BYTES ||
 	    (r->mbit_ps && r->queue_bytes > r->mbit_ps * 125000ULL))
 		ntlm_reject(r, INT_LAYOUT_QUEUE, TLM_BAD_QUEUE);
-	ntlm_read_u32(r, &r->util, l, INT_LAYOUT_UTIL, node, element_at);
+	ntlm_read_u32(r, &r->util, n, INT_LAYOUT_UTIL);
 	if (r->util > TLM_UTIL_MAX)
 		ntlm_reject(r, INT_LAYOUT_UTIL, TLM_BAD_UTIL);
-	r->util_window_ns = l->util_window_ns;
-	if (!ntlm_read(l, INT_LAYOUT_TX, node, element_at, &r->tx_bytes))
+	if (!ntlm_read(n, INT_LAYOUT_TX, &r->tx_bytes))
 		return;
 	r->has |= TLM_HAS(INT_LAYOUT_TX);
-	r->tx_period_bytes = ntlm_period(&l->field[INT_LAYOUT_TX]);
-	r->tx_refresh_ns = l->tx_refresh_ns;
+	r->tx_period_bytes = ntlm_period(&n->l->field[INT_LAYOUT_TX]);
+	r->tx_refresh_ns = n->l->tx_refresh_ns;
 }
 
-/**
- * ntlm_decode() - reduce the metadata of a hop
- * @r: result
- * @t: table, for the speeds of ports
- * @l: layout of the hop, validated
- * @node: the metadata, as long as ntlm_node_bytes() says
- * @element_at: positions of the elements
- */
-static void ntlm_decode(struct tlm_record *r, const struct tlm_table *t,
-			const struct int_layout *l, const u8 *node, const u8 *element_at)
+/* Reduces the metadata of a hop. @t: for the speeds of ports */
+static void ntlm_decode(struct tlm_record *r, const struct tlm_table *t, const struct ntlm_node *n)
 {
 	*r = (struct tlm_record){};
-	ntlm_read_u32(r, &r->node_id, l, INT_LAYOUT_NODE, node, element_at);
-	ntlm_read_u32(r, &r->port_id, l, INT_LAYOUT_PORT, node, element_at);
-	ntlm_read_speed(r, t, l, node, element_at);
-	ntlm_read_residence(r, l, node, element_at);
-	ntlm_read_time(r, l, node, element_at);
-	ntlm_read_load(r, l, node, element_at);
+	ntlm_read_u32(r, &r->node_id, n, INT_LAYOUT_NODE);
+	ntlm_read_u32(r, &r->port_id, n, INT_LAYOUT_PORT);
+	ntlm_read_speed(r, t, n);
+	ntlm_read_residence(r, n);
+	ntlm_read_time(r, n);
+	ntlm_read_load(r, n);
 }
 
 /**
@@ -295,18 +295,17 @@ bool ntlm_reduce(struct tlm_path *path, const struct tlm_table *t, const struct 
 	path->records = 0;
 	path->bad = 0;
 	for (; at < s->bytes && s->bytes - at >= 4; at += bytes) {
-		const u8 *node = s->data + at;
-		const u32 word = ntlm_get_bits(node, 0, 32);
-		const struct int_layout *l = ntlm_find_layout(t, s, word);
+		struct ntlm_node n = { .data = s->data + at, .element_at = s->element_at };
 		struct tlm_record r = { .bad = TLM_BAD_LAYOUT };
 
-		bytes = ntlm_node_bytes(s, l, at);
+		n.l = ntlm_find_layout(t, s, ntlm_get_bits(n.data, 0, 32));
+		bytes = ntlm_node_bytes(s, n.l, at);
 		if (!bytes)
 			break;
-		if (l)
-			ntlm_decode(&r, t, l, node, s->element_at);
+		if (n.l)
+			ntlm_decode(&r, t, &n);
 		if (s->opaque)
-			ntlm_decode_opaque(&r, t, node + s->node_bytes);
+			ntlm_decode_opaque(&r, t, n.data + s->node_bytes);
 		hash = ntlm_mix(hash, &r);
 		path->bad |= r.bad;
 		path->hops += path->hops < U8_MAX;
@@ -369,19 +368,17 @@ void ntlm_stack_intmd(struct tlm_stack *s, const struct intmd_view *v, const u8 
 /* Number of bits of an element; 0 if the layout's type does not have it. */
 static u32 ntlm_element_bits(const struct int_layout *l, u32 element)
 {
-	switch (l->format) {
-	case TLM_IFA:
+	const bool ioam = l->format == TLM_IOAM;
+	u32 bit;
+
+	if (l->format == TLM_IFA)
 		return element ? 0 : l->node_words * 32U;
-	case TLM_IOAM:
-		if (element >= IOAM_FIELDS || !(l->type & IOAM_BIT(element)))
-			return 0;
-		return IOAM_WIDE_BITS & IOAM_BIT(element) ? 64 : 32;
-	case TLM_INT_MD:
-		if (element >= INTMD_BITS || !(l->type & INTMD_BIT(element)))
-			return 0;
-		return INTMD_WIDE_BITS & INTMD_BIT(element) ? 64 : 32;
-	}
-	return 0;
+	if (element >= (ioam ? IOAM_FIELDS : INTMD_BITS))
+		return 0;
+	bit = ioam ? IOAM_BIT(element) : INTMD_BIT(element);
+	if (!(l->type & bit))
+		return 0;
+	return (ioam ? IOAM_WIDE_BITS : INTMD_WIDE_BITS) & bit ? 64 : 32;
 }
 
 static const char *ntlm_check_key(const struct int_layout *l)
@@ -469,8 +466,7 @@ const char *ntlm_check_ports(const struct int_layout_port *port, u32 ports)
 	for (i = 0; i < ports; i++) {
 		if (!port[i].mbit_ps || port[i].mbit_ps > TLM_MBIT_MAX)
 			return "the speed of a port is 0 or above 1600000 Mbit/s";
-		if (i && ((u64)port[i - 1].node_id << 32 | port[i - 1].port_id) >=
-			 ((u64)port[i].node_id << 32 | port[i].port_id))
+		if (i && ntlm_port_key(&port[i - 1]) >= ntlm_port_key(&port[i]))
 			return "ports are not in ascending order";
 	}
 	return NULL;

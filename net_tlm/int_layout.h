@@ -103,7 +103,6 @@ struct tlm_table {
  * @residence_ns: time between arrival and departure
  * @ts_res_ns: resolution of the timestamp
  * @tx_refresh_ns: interval at which the counter is updated
- * @util_window_ns: interval over which the utilisation is averaged
  * @has: TLM_HAS() of the fields that are present and plausible; INT_LAYOUT_NS is the whole
  *	timestamp, INT_LAYOUT_SPEED any source of the speed
  * @bad: TLM_BAD_*
@@ -121,7 +120,6 @@ struct tlm_record {
 	u32 residence_ns;
 	u32 ts_res_ns;
 	u32 tx_refresh_ns;
-	u32 util_window_ns;
 	u16 has;
 	u16 bad;
 };

@@ -157,22 +157,10 @@ static u32 ntlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
 	return min_t(u64, dt_ns, U32_MAX);
 }
 
-/* The utilisation; the time is that of the local clock. */
-static u32 ntlm_measure_util(struct tlm_hop *h, const struct tlm_record *r,
-			     const struct tlm_params *p, u64 now_ns)
+/* u' of a hop with a queue only. */
+static u32 ntlm_u_of_queue(const struct tlm_hop *h, const struct tlm_record *r,
+			   const struct tlm_params *p, u64 own_bytes_ps)
 {
-	const u64 dt_ns = now_ns - h->stored_ns;
-
-	h->u = ntlm_u(h, r, p, r->util);
-	ntlm_store(h, r, now_ns);
-	return min_t(u64, dt_ns, U32_MAX);
-}
-
-/* Only the queue. */
-static u32 ntlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
-			      const struct tlm_params *p, const struct tlm_sample *s)
-{
-	const u64 dt_ns = s->now_ns - h->stored_ns;
 	const u32 queue_bytes = min(r->queue_bytes, h->queue_bytes);
 	u64 u;
 
@@ -182,12 +170,10 @@ static u32 ntlm_measure_queue(struct tlm_hop *h, const struct tlm_record *r,
 		u = mul_u64_u64_shr(TLM_TARGET, TLM_IDLE, HPCC_U_SHIFT);
 		if (!h->queue_seen && !p->trust_idle)
 			u = TLM_TARGET;
-		u = max_t(u64, u, ntlm_share(s->own_bytes_ps, h->mbit_ps, TLM_NS_PER_S));
+		u = max_t(u64, u, ntlm_share(own_bytes_ps, h->mbit_ps, TLM_NS_PER_S));
 	}
 	/* 2^33 * 2^20 < 2^64 */
-	h->u = min_t(u64, div_u64(u * p->eta, TLM_TARGET), HPCC_U_MAX);
-	ntlm_store(h, r, s->now_ns);
-	return min_t(u64, dt_ns, U32_MAX);
+	return min_t(u64, div_u64(u * p->eta, TLM_TARGET), HPCC_U_MAX);
 }
 
 /*
@@ -235,6 +221,7 @@ static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
 			    const struct tlm_params *p, const struct tlm_sample *s)
 {
 	const enum tlm_source source = ntlm_pick(h, r);
+	u64 local_ns;
 
 	h->queue_seen |= r->has & TLM_HAS(INT_LAYOUT_QUEUE) && r->queue_bytes;
 	if (source == TLM_SOURCE_NONE) {
@@ -257,14 +244,14 @@ static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
 		ntlm_drop_source(h, r, s->now_ns);
 		return 0;
 	}
-	switch (source) {
-	case TLM_SOURCE_TX:
+	if (source == TLM_SOURCE_TX)
 		return ntlm_measure_tx(h, r, p, s->now_ns);
-	case TLM_SOURCE_UTIL:
-		return ntlm_measure_util(h, r, p, s->now_ns);
-	default:
-		return ntlm_measure_queue(h, r, p, s);
-	}
+	/* The time is that of the local clock. */
+	local_ns = s->now_ns - h->stored_ns;
+	h->u = source == TLM_SOURCE_UTIL ? ntlm_u(h, r, p, r->util) :
+					   ntlm_u_of_queue(h, r, p, s->own_bytes_ps);
+	ntlm_store(h, r, s->now_ns);
+	return min_t(u64, local_ns, U32_MAX);
 }
 
 /* Ends a round of the guard, if it is time. */
@@ -342,29 +329,19 @@ static void ntlm_measure(struct tlm_vars *v, const struct tlm_params *p,
 			continue;
 		load->u = h->u;
 		load->tau_ns = tau_ns;
-		load->bottleneck = i;
-		load->source = h->source;
 	}
 	v->queues_ns = max(v->queues_ns, queues_ns);
 }
 
-/* Applies the bounds to u, and says how often Wc may be updated. */
+/* Applies the bounds to u. */
 static void ntlm_bound(const struct tlm_vars *v, const struct tlm_params *p,
 		       const struct tlm_path *path, struct tlm_load *load)
 {
-	const struct tlm_record *r = &path->record[load->bottleneck];
-
 	load->u = max(load->u, p->eta / 2);
 	if (load->unknown || path->full)
 		load->u = max(load->u, p->eta);
 	if (v->guard_bad)
 		load->u = max(load->u, HPCC_U_ONE);
-	if (load->source == TLM_SOURCE_TX)
-		load->hold_ns = r->tx_refresh_ns;
-	else if (load->source == TLM_SOURCE_UTIL)
-		load->hold_ns = r->util_window_ns;
-	if (load->hold_ns <= p->t_ns)
-		load->hold_ns = 0;
 }
 
 enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct tlm_params *p,

@@ -34,8 +34,6 @@
  * Deviations from the draft:
  * - A counter that the switch updates at intervals is used when it has changed, over the time since
  *   the previous change was seen.
- * - An average over more than T lags: Wc is to be updated once in that time (@hold_ns), not once in
- *   a round trip.
  */
 #ifndef HOPCC_NET_TLM_INT_LOAD_H
 #define HOPCC_NET_TLM_INT_LOAD_H
@@ -176,17 +174,11 @@ struct tlm_vars {
  * struct tlm_load - load of a path
  * @u: u, for hpcc_receive_ratio()
  * @tau_ns: time over which it was measured
- * @hold_ns: minimum interval at which Wc is to be updated; 0: once in a round trip
- * @bottleneck: index of the hop with the largest u'
- * @source: source of that hop
  * @unknown: number of hops that are not known
  */
 struct tlm_load {
 	u32 u;
 	u32 tau_ns;
-	u32 hold_ns;
-	u8 bottleneck;
-	u8 source;
 	u8 unknown;
 };
 

@@ -10,8 +10,7 @@
  * Deviations:
  * - The RTT by which the law checks the reports is that of an earlier probe, as the sender measured
  *   it, in the message of the probe.
- * - The interval at which Wc is to be updated if a switch averages over more than T is not reported
- *   to the sender (tlm_load.hold_ns).
+ * - An average over more than T lags, and Wc is updated once in a round trip all the same.
  * - An answer without a usable hop has the form of records with no record, since the sender takes
  *   that for an answer that it cannot use, and falls back to Reno.
  */

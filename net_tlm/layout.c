@@ -170,17 +170,11 @@ static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t, bool t
 	return trust_idle ? nla_put_flag(msg, INT_LAYOUT_A_TRUST_IDLE) : 0;
 }
 
-/* Length of a message with a table. */
-static size_t ntlm_reply_bytes(const struct tlm_table *t)
-{
-	return NLMSG_DEFAULT_SIZE + t->layouts * sizeof(struct int_layout) +
-	       t->ports * sizeof(struct int_layout_port);
-}
-
 static struct sk_buff *ntlm_build_reply(struct genl_info *info, const struct tlm_table *t,
 					bool trust_idle)
 {
-	struct sk_buff *msg = genlmsg_new(ntlm_reply_bytes(t), GFP_KERNEL);
+	const size_t table_bytes = t->layouts * sizeof(*t->layout) + t->ports * sizeof(*t->port);
+	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE + table_bytes, GFP_KERNEL);
 	void *hdr;
 
 	if (!msg)
@@ -244,7 +238,7 @@ static struct genl_family ntlm_family __ro_after_init = {
 
 int ntlm_layout_init(void)
 {
-		return genl_register_family(&ntlm_family);
+	return genl_register_family(&ntlm_family);
 }
 
 void ntlm_layout_exit(void)

@@ -110,12 +110,10 @@ static inline bool ntlm_reads(const struct net *net, enum tlm_format format)
 }
 
 /* flow.c */
+bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_stack *s,
+		  unsigned int count);
 bool ntlm_collect_ioam(const struct net *net, const struct sk_buff *skb, unsigned int tcp_bytes,
 		       struct int_flow *f, unsigned int count);
-bool ntlm_collect_ifa(const struct net *net, const struct ifa_view *v, const u8 *packet,
-		      struct int_flow *f, unsigned int count);
-bool ntlm_collect_intmd(const struct net *net, const struct intmd_view *v, const u8 *shim,
-			struct int_flow *f, unsigned int count);
 bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 		const struct nint_arrival *arrival, u64 now_ns, const struct hpcc_params *p,
 		struct hpcc_vars *v, struct nint_reply *reply);

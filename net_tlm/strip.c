@@ -98,18 +98,21 @@ static void ntlm_set_verified(struct sk_buff *skb)
 }
 
 /*
- * IFA: reads the metadata of a TCP segment, from @ifa_at on. @count: counter of what was read. Return:
- * -EBADMSG if TCP's checksum is wrong, otherwise as ntlm_collect_ifa().
+ * IFA: reads the metadata of a TCP segment, from @ifa_at on. @count: counter of success. Return:
+ * -EBADMSG if TCP's checksum is wrong, otherwise as ntlm_collect().
  */
 static int ntlm_read_ifa(const struct net *net, const struct sk_buff *skb, unsigned int ifa_at,
 			 const struct ifa_view *v, struct int_flow *f, unsigned int count)
 {
+	struct tlm_stack s;
+
 	if (ntlm_is_mangled_without(skb, ifa_at + IFA_HDR_BYTES, v->l4_bytes,
 				    ifa_at + v->stack_offset + v->stack_bytes)) {
 		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return -EBADMSG;
 	}
-	return ntlm_collect_ifa(net, v, skb->data + ifa_at, f, count);
+	ntlm_stack_ifa(&s, v, skb->data + ifa_at);
+	return ntlm_collect(net, f, &s, count);
 }
 
 /* Return: true if the metadata of data was to be read, and TCP's checksum was verified for that. */
@@ -218,9 +221,12 @@ static void ntlm_read_intmd(const struct net *net, struct sk_buff *skb, unsigned
 {
 	const unsigned int shim_at = tcp_at + tcp_bytes;
 	struct int_flow *f = nint_vendor_reader(skb, (const struct tcphdr *)(skb->data + tcp_at));
+	struct tlm_stack s;
 
-	if (f)
-		ntlm_collect_intmd(net, v, skb->data + shim_at, f, INT_COUNT_IN_DATA_TLM);
+	if (!f)
+		return;
+	ntlm_stack_intmd(&s, v, skb->data + shim_at);
+	ntlm_collect(net, f, &s, INT_COUNT_IN_DATA_TLM);
 }
 
 /*
@@ -273,6 +279,8 @@ unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,
 static int ntlm_read_intmd_probe(const struct net *net, struct sk_buff *skb, unsigned int tcp_at,
 				 const struct ntlm_carried *c, struct int_flow *f)
 {
+	struct tlm_stack s;
+
 	if (ntlm_intmd_sum(skb, tcp_at, c->at - tcp_at, c->intmd.shim_bytes) == NTLM_SUM_NOTHING) {
 		ntlm_count(net, INT_COUNT_IN_BAD_SUM);
 		return -EBADMSG;
@@ -280,7 +288,8 @@ static int ntlm_read_intmd_probe(const struct net *net, struct sk_buff *skb, uns
 	/* A copy is for other purposes. */
 	if (c->intmd.flags & INTMD_FLAG_D)
 		return -EALREADY;
-	return ntlm_collect_intmd(net, &c->intmd, skb->data + c->at, f, INT_COUNT_IN_INTMD);
+	ntlm_stack_intmd(&s, &c->intmd, skb->data + c->at);
+	return ntlm_collect(net, f, &s, INT_COUNT_IN_INTMD);
 }
 
 int ntlm_read_probe(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *f,

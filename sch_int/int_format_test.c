@@ -65,12 +65,13 @@ static void ifa_both_directions_test(struct kunit *test)
 	const struct int_layout l = ifa_layout();
 	const struct tlm_table t = { .layout = &l, .layouts = 1 };
 	u8 bytes[SINT_IFA_BYTES];
+	const struct ntlm_node n = { .l = &l, .data = bytes, .element_at = none };
 	struct tlm_record r;
 
 	KUNIT_ASSERT_TRUE(test, !ntlm_check(&l));
 	sint_ifa_node(bytes, &node);
 	memset(&r, 0, sizeof(r));
-	ntlm_decode(&r, &t, &l, bytes, none);
+	ntlm_decode(&r, &t, &n);
 	KUNIT_EXPECT_EQ(test, r.node_id, 0x12345);
 	KUNIT_EXPECT_EQ(test, r.port_id, 0x11);
 	KUNIT_EXPECT_EQ(test, r.mbit_ps, 10000);

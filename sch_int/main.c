@@ -645,24 +645,16 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	u32 limit_bytes = 0;
 	int err;
 
-	err = hop_nla_rate(&config.rate_bytes_ps, tb[TCA_INT_RATE], extack);
-	if (!err)
-		err = sint_parse_speed(&config.speed_bytes_ps, tb[TCA_INT_SPEED], extack);
-	if (!err)
-		err = hop_nla_options(config.value, sint_options_u32, SINT_VALUES - 1, tb, extack);
-	if (!err)
-		err = hop_nla_options(config.value, sint_options_formats, SINT_VALUES - 1, tb,
-				      extack);
-	if (!err)
-		err = hop_nla_u32(&config.value[TCA_INT_BORDER], 0, 1, tb[TCA_INT_BORDER],
-				  "border must be 0 or 1", extack);
-	if (!err)
-		err = sint_check_formats(&config, tb[TCA_INT_FORMATS], extack);
-	if (!err)
-		err = hop_limit_parse(sch, &limit_bytes, tb[TCA_INT_LIMIT], extack);
-	if (!err)
-		err = sint_resolve_rate(sch, &params, &config,
-					tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED], extack);
+	err = hop_nla_rate(&config.rate_bytes_ps, tb[TCA_INT_RATE], extack) ?:
+	      sint_parse_speed(&config.speed_bytes_ps, tb[TCA_INT_SPEED], extack) ?:
+	      hop_nla_options(config.value, sint_options_u32, SINT_VALUES - 1, tb, extack) ?:
+	      hop_nla_options(config.value, sint_options_formats, SINT_VALUES - 1, tb, extack) ?:
+	      hop_nla_u32(&config.value[TCA_INT_BORDER], 0, 1, tb[TCA_INT_BORDER],
+			  "border must be 0 or 1", extack) ?:
+	      sint_check_formats(&config, tb[TCA_INT_FORMATS], extack) ?:
+	      hop_limit_parse(sch, &limit_bytes, tb[TCA_INT_LIMIT], extack) ?:
+	      sint_resolve_rate(sch, &params, &config, tb[TCA_INT_RATE] ?: tb[TCA_INT_SPEED],
+				extack);
 	if (err)
 		return err;
 	sint_set_params(&params, &config);
@@ -761,21 +753,15 @@ static void sint_destroy(struct Qdisc *sch)
 
 static int sint_put(struct Qdisc *sch, struct sk_buff *skb)
 {
-	struct sint_sched_data *q = qdisc_priv(sch);
-	int err;
+	const struct sint_config *c = &((struct sint_sched_data *)qdisc_priv(sch))->config;
+	int err = nla_put_u64_64bit(skb, TCA_INT_RATE, c->rate_bytes_ps, TCA_INT_PAD) ?:
+		  nla_put_u64_64bit(skb, TCA_INT_SPEED, c->speed_bytes_ps, TCA_INT_PAD) ?:
+		  hop_nla_put_options(skb, c->value, sint_options_u32, SINT_VALUES - 1) ?:
+		  hop_limit_put(skb, sch, TCA_INT_LIMIT);
 
-	err = nla_put_u64_64bit(skb, TCA_INT_RATE, q->config.rate_bytes_ps, TCA_INT_PAD);
-	if (!err)
-		err = nla_put_u64_64bit(skb, TCA_INT_SPEED, q->config.speed_bytes_ps, TCA_INT_PAD);
-	if (!err)
-		err = hop_nla_put_options(skb, q->config.value, sint_options_u32,
-					  SINT_VALUES - 1);
-	if (!err)
-		err = hop_limit_put(skb, sch, TCA_INT_LIMIT);
-	if (!err && q->config.value[TCA_INT_FORMATS])
-		err = hop_nla_put_options(skb, q->config.value, sint_options_formats,
-					  SINT_VALUES - 1);
-	if (!err && q->config.value[TCA_INT_BORDER])
+	if (!err && c->value[TCA_INT_FORMATS])
+		err = hop_nla_put_options(skb, c->value, sint_options_formats, SINT_VALUES - 1);
+	if (!err && c->value[TCA_INT_BORDER])
 		err = nla_put_u32(skb, TCA_INT_BORDER, 1);
 	return err;
 }

@@ -214,12 +214,6 @@ static u32 hpccpp_least_us(const struct hpccpp_law *law)
 	return law->p.t_ns / NSEC_PER_USEC + 1;
 }
 
-/* The delay that the hops' reports and the peer's clock explain, for the guard. */
-static u32 hpccpp_explained_us(const struct hpccpp_law *law)
-{
-	return law->reported_us + law->p.late_ns / NSEC_PER_USEC;
-}
-
 static u32 hpccpp_flows(const struct hpccpp_law *law)
 {
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
@@ -281,11 +275,6 @@ static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
 {
 	return tcp_sk(sk)->packets_out == 1 && wnd_bytes <= wire_bytes &&
 	       !nint_flow_acks_now(hs->flow);
-}
-
-static u64 hpccpp_srtt_ns(const struct tcp_sock *tp)
-{
-	return (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC;
 }
 
 /* Line 27: sets window, pacing rate and limit of bursts. */
@@ -678,6 +667,7 @@ static void hpccpp_note_speed(struct hpccpp_law *law, enum hpcc_received receive
 /* Return: the algorithm's result for the answer. */
 static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_law *law)
 {
+	const u64 rtt_ns = (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC;
 	const u32 update_seq = law->v.update_seq;
 	struct int_answer *a = &law->answer;
 	enum hpcc_received received;
@@ -688,7 +678,7 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	/* The RTT of a packet with shorter queues than all before is closer to T. */
 	if (hpccpp_update_least(&law->least, a))
 		law->p_is_old = true;
-	law->p.late_ns = hpccpp_late_ns(&law->back, law->p.t_ns, hpccpp_srtt_ns(tcp_sk(sk)));
+	law->p.late_ns = hpccpp_late_ns(&law->back, law->p.t_ns, rtt_ns);
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
 	trace_hpccpp_answer(sk, a, received, &law->v, law->p.t_ns);
@@ -748,7 +738,9 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		return;
 	}
 	answered = nint_flow_take(hs->flow, &law->answer);
-	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law), hpccpp_explained_us(law));
+	/* The hops' reports and the peer's clock explain this delay. */
+	hop_cc_guard_ack(sk, &law->guard, rs, hpccpp_least_us(law),
+			 law->reported_us + law->p.late_ns / NSEC_PER_USEC);
 	if (answered)
 		received = hpccpp_receive_answer(sk, law);
 	if (answered && hpccpp_is_blind(&law->blind, received)) {

@@ -7,7 +7,8 @@
 #include "packet.h"
 #include "../../hop_core/hop_quoted.c"
 #include "../../hop_core/hpcc.c"
-#include "../../net_int/int_control.c"
+#include "../../net_int/int_carrier.c"
+#include "int_control.h"
 #include "xcp_quoted.h"
 #include "xcp_sent.h"
 

@@ -2,7 +2,8 @@
 /* Control packets of INT as they arrive: read within the packet, and only what is whole */
 #include "packet.h"
 #include "../../hop_core/hpcc.c"
-#include "../../net_int/int_control.c"
+#include "../../net_int/int_carrier.c"
+#include "int_control.h"
 
 /* Draw a TCP segment whose payload starts at @offset_bytes. */
 static void draw_segment(struct sk_buff *skb, u32 *offset_bytes)
@@ -62,7 +63,7 @@ static void check_answer(const struct nint_control *ctl)
 
 /* All that was read is in the packet, and the packet ends behind it. */
 static void check_control(const struct sk_buff *skb, u32 offset_bytes, enum int_type type,
-			  const struct nint_control *ctl)
+			  struct nint_control *ctl)
 {
 	const u32 hdr_bytes = ctl->hdr.words * INT_WORD_BYTES;
 	const u32 terms_bytes = type == INT_TYPE_PROBE ? INT_TERMS_BYTES : 0;
@@ -73,7 +74,7 @@ static void check_control(const struct sk_buff *skb, u32 offset_bytes, enum int_
 	skb_copy_bits(skb, 0, all, skb->len);
 	FUZZ_CLAIM(!memcmp(&ctl->msg, all + offset_bytes, INT_MSG_BYTES));
 	FUZZ_CLAIM(!memcmp(ctl->room, all + offset_bytes + INT_MSG_BYTES, hdr_bytes));
-	FUZZ_CLAIM(!memcmp(&ctl->terms, all + skb->len - terms_bytes, terms_bytes));
+	FUZZ_CLAIM(!memcmp(nint_control_terms(ctl), all + skb->len - terms_bytes, terms_bytes));
 }
 
 /* A mark is within TCP's header. */

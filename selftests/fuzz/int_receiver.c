@@ -2,7 +2,7 @@
 /* The INT receiver: its state and its answers stay in range for any probes. */
 #include "int_header.h"
 #include "../../hop_core/hpcc.c"
-#include "../../net_int/int_receiver.c"
+#include "../../net_int/int_carrier.c"
 
 static void ask(struct nint_receiver *r)
 {

@@ -14,7 +14,6 @@ static void draw_record(struct tlm_record *r)
 		.mbit_ps = fuzz_flag() ? 10000 : fuzz_range(1, TLM_MBIT_MAX),
 		.ts_res_ns = fuzz_range(1, TLM_NS_PER_S),
 		.tx_refresh_ns = fuzz_flag() ? fuzz_range(0, TLM_NS_PER_S) : 0,
-		.util_window_ns = fuzz_flag() ? fuzz_range(0, TLM_NS_PER_S) : 0,
 		.has = fuzz_flag() ? (1U << INT_LAYOUT_FIELDS) - 1 : fuzz_u32(),
 	};
 	r->ts_ns = fuzz_range(0, r->ts_period_ns - 1);
@@ -40,9 +39,7 @@ static void check_load(const struct tlm_load *load, const struct tlm_params *p,
 		       const struct tlm_path *path)
 {
 	FUZZ_CLAIM(load->u >= p->eta / 2 && load->tau_ns);
-	FUZZ_CLAIM(load->bottleneck < path->records && load->unknown < path->records);
-	FUZZ_CLAIM(load->source != TLM_SOURCE_NONE && load->source < TLM_SOURCES);
-	FUZZ_CLAIM(!load->hold_ns || load->hold_ns > p->t_ns);
+	FUZZ_CLAIM(load->unknown < path->records);
 	FUZZ_CLAIM(!load->unknown || load->u >= p->eta);
 }
 

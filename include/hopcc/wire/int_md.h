@@ -25,6 +25,7 @@
 #ifndef HOPCC_WIRE_INT_MD_H
 #define HOPCC_WIRE_INT_MD_H
 
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
@@ -160,7 +161,12 @@ struct intmd_view {
  *
  * Return: bytes from the start of the hop's metadata.
  */
-u32 hop_intmd_field_offset(u32 bitmap, u32 bit);
+static inline u32 hop_intmd_field_offset(u32 bitmap, u32 bit)
+{
+	const u32 before = bitmap >> (16 - bit) << (16 - bit);
+
+	return (hweight32(before) + hweight32(before & INTMD_WIDE_BITS)) * INTMD_WORD_BYTES;
+}
 
 /**
  * hop_intmd_parse() - check shim, header and stack

@@ -27,6 +27,7 @@
 #ifndef HOPCC_WIRE_IOAM_H
 #define HOPCC_WIRE_IOAM_H
 
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
@@ -165,7 +166,12 @@ struct ioam_view {
  *
  * Return: bytes from the start of the hop's data.
  */
-u32 hop_ioam_field_offset(u32 trace, u32 bit);
+static inline u32 hop_ioam_field_offset(u32 trace, u32 bit)
+{
+	const u32 before = trace >> (24 - bit) << (24 - bit);
+
+	return (hweight32(before) + hweight32(before & IOAM_WIDE_BITS)) * IOAM_WORD_BYTES;
+}
 
 /**
  * hop_ioam_parse() - find the first trace in a hop-by-hop header

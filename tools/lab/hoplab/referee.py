@@ -25,6 +25,8 @@ HEAD_OF_RANKS = "mean rank"
 # and no losses are no merit of a sender that does not send. Where two meet, one may take most of the port.
 LEAST_SHARE = 0.5
 LEAST_SHARE_BESIDE = 0.1
+# Flows with this name belong to the situation, also where their congestion control is the entrant.
+BACKGROUND = "others"
 # A difference below 2 % of the larger value is none.
 MARGIN = 0.02
 
@@ -216,7 +218,7 @@ def seen(columns: Sequence[Column], job: Job) -> Seen:
         return Seen([Sample(math.nan) for _ in columns], set(), math.nan)
     run = Run(job.file)
     cc = job.case.params["cc"]
-    own = {flow["id"] for flow in run.meta["flows"] if flow["cc"] == cc}
+    own = {flow["id"] for flow in run.meta["flows"] if flow["cc"] == cc and flow["group"] != BACKGROUND}
     samples = [sample_of(column, job, run) for column in columns]
     received = sum(totals[-1] for flow, (_, totals) in run.goodput.items() if flow in own)
     ended = [record is not None for plan, record in Measures(run).sized(None) if plan["id"] in own]

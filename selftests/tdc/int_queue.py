@@ -472,7 +472,8 @@ def border_clears(wire):
     rows += [(make(version), ECHO, 2) for make in (answer, lambda v: made(inband, v)) for version in (4, 6)]
     for make, kind, slots in rows:
         walked = header(kind, slots=slots, hops=3, path=0xf0f, records=(OLD * 8)[:slots], port=77)
-        expect(wire.pass_one(make(walked)), make(header(kind, slots=slots)), f"type {kind}, {slots} slots")
+        expect(network(wire.pass_one(make(walked))), network(make(header(kind, slots=slots))),
+               f"type {kind}, {slots} slots")
     for data in (frame(*ip(4, udp(filler(90)), UDP)), inband(4, header(said=4))):
         expect(wire.pass_one(data), data, "untouched")
     expect_stats(wire, malformed={"slots": 1})

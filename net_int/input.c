@@ -380,8 +380,9 @@ static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned
 }
 
 /* A TCP packet; skb->data is at its network header. Return: NF_ACCEPT, NF_DROP or NF_STOLEN. */
-unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
-			    const struct hop_shim_place *place, const struct nf_hook_state *state)
+static unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
+				   const struct hop_shim_place *place,
+				   const struct nf_hook_state *state)
 {
 	const unsigned int tcp_at = place->offset_bytes;
 	const struct tcphdr *th;

@@ -187,7 +187,7 @@ static void nint_option_insert(struct nint_net *in, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct hop_flow *flow)
 {
 	struct int_flow *f = hop_flow_state(flow);
-	enum nint_count count = INT_COUNT_OUT_OPTION;
+	unsigned int count = INT_COUNT_OUT_OPTION;
 	int err;
 
 	if (!READ_ONCE(f->summary_due) || READ_ONCE(in->reverse) != INT_REVERSE_ACK)

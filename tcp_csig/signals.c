@@ -185,28 +185,6 @@ static bool tcsig_lacks_delay(const struct tcsig_reported *reported)
 }
 
 /*
- * Where the delay of a hop is missing, that of the RTT above its minimum is taken for it. If more
- * is free than the connection uses, min(ABW) is that of another port, too, and its speed another's.
- */
-static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs,
-			      struct tcsig_ack *a)
-{
-	struct tcsig_reported *reported = cs->reported;
-	const bool lacks = tcsig_lacks_delay(reported);
-
-	if (lacks) {
-		if (tcsig_free_window(sk, cs, tcp_min_rtt(tcp_sk(sk))) > cs->v.cw)
-			reported->port = (struct tcsig_port){};
-		a->has_delay = a->rtt_ns;
-		a->delay_ns = max(a->path_ns, reported->estimate.delay_ns);
-	} else if (reported->inferred) {
-		a->has_delay = true;
-		a->delay_ns = reported->estimate.delay_ns;
-	}
-	reported->inferred = lacks;
-}
-
-/*
  * Return: the RTT without queues of a full packet behind another one. The minimum is that of a SYN,
  * which is shorter on a slow link: by two packets at a port whose speed is known, and else at one
  * of which the connection has an eighth. That of data may have the queue of the first burst.
@@ -222,6 +200,29 @@ static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
 	return min((u64)reported->least_us * NSEC_PER_USEC, syn_ns + period_ns / 4);
 }
 
+/*
+ * Where the delay of a hop is missing, that of the RTT above its minimum is taken for it. If more
+ * is free than the connection uses, min(ABW) is that of another port, too, and its speed another's.
+ */
+static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs,
+			      struct tcsig_ack *a)
+{
+	struct tcsig_reported *reported = cs->reported;
+	const bool lacks = tcsig_lacks_delay(reported);
+
+	if (lacks) {
+		if (tcsig_free_window(sk, cs, tcp_min_rtt(tcp_sk(sk))) > cs->v.cw)
+			reported->port = (struct tcsig_port){};
+		a->has_delay = a->rtt_ns;
+		a->path_ns = a->rtt_ns - min(a->rtt_ns, tcsig_least_ns(sk, cs));
+		a->delay_ns = max(a->path_ns, reported->estimate.delay_ns);
+	} else if (reported->inferred) {
+		a->has_delay = true;
+		a->delay_ns = reported->estimate.delay_ns;
+	}
+	reported->inferred = lacks;
+}
+
 /**
  * tcsig_read() - read what an ACK reports about the path
  * @sk: the socket
@@ -234,6 +235,7 @@ static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
 bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct rate_sample *rs,
 		struct tcsig_ack *a)
 {
+	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	const u32 sample_us = tcsig_rtt_us(sk, rs);
 	struct tcsig_reported *reported = cs->reported;
 	const u32 news = ctag_flow_news(reported->flow, reported->count);
@@ -243,10 +245,9 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 	if (tcsig_uses_free(&cs->v, a))
 		a->free = tcsig_free_window(sk, cs, sample_us);
 	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
-		/* That of SYNs, tcp_min_rtt(), is shorter than that of full packets on a slow link. */
 		reported->least_us = min_not_zero(reported->least_us, (u32)rs->rtt_us);
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;
-		a->path_ns = a->rtt_ns - min(a->rtt_ns, tcsig_least_ns(sk, cs));
+		a->path_ns = rs->rtt_us > least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
 	}
 	if (news & BIT(CSIG_PD))
 		tcsig_read_delay(cs, sample_us, a);

@@ -33,7 +33,7 @@ UNUSED_CASES = ("unused/cubic-no-offloads-before", "unused/cubic-no-offloads-loa
 QDISCS = {
     ("wred", "tcp"): 0.92, ("xcp", "tcp"): 1.03, ("int", "tcp"): 0.95, ("csig", "tcp"): 1.01,
     ("xcp", "xcp"): 1.27, ("xcp", "xcp-asks-little"): 1.25,
-    ("int", "int-inband"): 1.16, ("int", "int-probe"): 1.18,
+    ("int", "int-inband"): 1.14, ("int", "int-probe"): 1.18,
     ("csig", "csig-compact"): 1.15, ("csig", "csig-compact-kept"): 1.1,
     ("csig", "csig-expanded"): 1.14, ("csig", "csig-expanded-delay"): 1.23,
 }

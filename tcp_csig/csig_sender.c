@@ -195,7 +195,7 @@ u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns)
 	return min_t(u64, max(base_ns, least_ns + more_ns), TCSIG_NO_DELAY - 1);
 }
 
-u64 tcsig_blind_target_ns(u64 base_ns, u64 period_ns)
+u64 tcsig_inferred_target_ns(u64 base_ns, u64 period_ns)
 {
 	/* 2^30 * 2^14 */
 	const u64 more_ns = base_ns * tcsig_log2(2 * period_ns, base_ns) >> TCSIG_LOG_SHIFT;

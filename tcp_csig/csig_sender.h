@@ -248,7 +248,7 @@ u64 tcsig_base_ns(u64 target_ns, u64 packet_ns);
 u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns);
 
 /**
- * tcsig_blind_target_ns() - target delay where it is measured end to end, at a port of unknown speed
+ * tcsig_inferred_target_ns() - target of an inferred delay, at a port of unknown speed
  * @base_ns: the target of a connection that sends two packets in this time, or more
  * @period_ns: tcsig_period_ns() of the connection, 0 to 2^48 - 1
  *
@@ -257,7 +257,7 @@ u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns);
  *
  * Return: the base, and as much for each factor of 2 that the connection is slower.
  */
-u64 tcsig_blind_target_ns(u64 base_ns, u64 period_ns);
+u64 tcsig_inferred_target_ns(u64 base_ns, u64 period_ns);
 
 /**
  * tcsig_burst_limit_pkts() - maximum burst of a flow that meets a queue

@@ -169,11 +169,11 @@ static void target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(TCSIG_TARGET_MAX_NS, TCSIG_TARGET_MAX_NS,
 						      BIT_ULL(50)),
 			    TCSIG_NO_DELAY - 1ULL, "below no delay");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_blind_target_ns(10000, 5000), 10000ULL, "two in the base");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_blind_target_ns(10000, 1000), 10000ULL, "faster");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_blind_target_ns(10000, 20000), 30000ULL,
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 5000), 10000ULL, "two in the base");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 1000), 10000ULL, "faster");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 20000), 30000ULL,
 			    "the base for each doubling");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_blind_target_ns(TCSIG_TARGET_MAX_NS, BIT_ULL(48) - 1),
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(TCSIG_TARGET_MAX_NS, BIT_ULL(48) - 1),
 			    TCSIG_NO_DELAY - 1ULL, "below no delay");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 500), 10U, "half of 10 us");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_burst_limit_pkts(10000, 9600), 2U, "at least two");

@@ -51,7 +51,7 @@ static void tcsig_find_period(const struct sock *sk, const struct tcsig_sock *cs
 
 	reported->base_ns = tcsig_base_ns(READ_ONCE(cs->net->knobs.target_ns), packet_ns);
 	if (reported->inferred && !reported->port.kbit_ps)
-		reported->target_ns = tcsig_blind_target_ns(reported->base_ns, period_ns);
+		reported->target_ns = tcsig_inferred_target_ns(reported->base_ns, period_ns);
 	else
 		reported->target_ns = tcsig_hop_target_ns(reported->base_ns, packet_ns, period_ns);
 	reported->ai = tcsig_ai(rtt_ns, reported->base_ns);

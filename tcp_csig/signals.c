@@ -6,7 +6,6 @@
 #include <linux/hash.h>
 
 #include "tcp_csig.h"
-#include "trace.h"
 
 /*
  * Leaves cs->reported NULL without CSIG. Return: false if the peer was asked and has not answered
@@ -193,11 +192,11 @@ static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
 {
 	const struct tcsig_reported *reported = cs->reported;
 	const u64 syn_ns = (u64)tcp_min_rtt(tcp_sk(sk)) * NSEC_PER_USEC;
-	const u64 period_ns = tcsig_period_ns(cs->v.cw, tcp_min_rtt(tcp_sk(sk)));
 
 	if (reported->port.kbit_ps)
 		return syn_ns + 2 * tcsig_packet_ns(&reported->port, hop_wire_bytes(sk), 0);
-	return min((u64)reported->least_us * NSEC_PER_USEC, syn_ns + period_ns / 4);
+	return min((u64)reported->least_us * NSEC_PER_USEC,
+		   syn_ns + tcsig_period_ns(cs->v.cw, tcp_min_rtt(tcp_sk(sk))) / 4);
 }
 
 /*

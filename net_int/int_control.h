@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is ours in a packet: an INT header in front of TCP, in a GSO packet or in a packet that an
- * ICMP error quotes; and control packets as they arrive, TCP segments with a mark. Another
+ * INT in received packets: a header in front of TCP, in a GSO packet or in a packet that an ICMP
+ * error quotes; and control packets as they arrive, TCP segments with a mark. Another
  * experiment may have the same option, so a packet that does not pass all checks is left to TCP.
  */
 #ifndef HOPCC_NET_INT_INT_CONTROL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the stack calls by the protocol number of our header.
+ * Functions that IP calls for the protocol number of the INT header; hop_proto.h registers them.
  *
  * GSO packets: TCP passes down one packet for many segments, with one INT header. Each segment on
  * the wire gets a copy of the header with the same ID; of two answers, that of the later segment is

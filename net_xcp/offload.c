@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What IP calls for our protocol number (hop_proto.h): GSO and GRO.
+ * GSO and GRO of packets with an XCP header; hop_proto.h registers these functions.
  *
  * GSO packets: TCP sends one packet for many segments, with one XCP header, and each segment on the
  * wire gets a copy of the header.

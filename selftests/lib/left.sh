@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the gate leaves to `make check-long`: the paths in matrix.list. Included at the tree's root.
+# The paths in matrix.list, which `make check` leaves to `make check-long`. Included at the tree's root.
 # shellcheck shell=sh
 
 # left_in FOLDER: the paths of matrix.list below a folder

@@ -485,6 +485,15 @@ static bool tcsig_doubles(const struct tcsig_vars *v)
 	return v->stage == TCSIG_SEEK || (v->stage == TCSIG_JUMP && v->proven);
 }
 
+u32 tcsig_pace_rtt_us(u32 least_us, u32 mean_us, u64 delay_ns)
+{
+	const u64 known_us = div_u64(delay_ns, HOP_NS_PER_US) + least_us / 2;
+
+	if (least_us == U32_MAX)
+		return mean_us;
+	return max(least_us, mean_us - min_t(u64, mean_us, known_us));
+}
+
 u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us)
 {
 	const u64 cw = v->cw < TCSIG_FLIGHT_PKTS * TCSIG_ONE ? TCSIG_FLIGHT_PACE : v->cw;

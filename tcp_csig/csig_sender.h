@@ -419,10 +419,23 @@ static inline void tcsig_bound(struct tcsig_vars *v, u64 line)
 }
 
 /**
+ * tcsig_pace_rtt_us() - the RTT in which a window is sent
+ * @least_us: minimum RTT, microseconds; U32_MAX: none is known
+ * @mean_us: mean RTT, microseconds
+ * @delay_ns: reported delay
+ *
+ * ACKs that wait on the way back make the RTT longer than the reported delay does. A window that
+ * was sent in the minimum RTT would be a burst then, and a queue.
+ *
+ * Return: microseconds; 0: not known.
+ */
+u32 tcsig_pace_rtt_us(u32 least_us, u32 mean_us, u64 delay_ns);
+
+/**
  * tcsig_pace_bytes_ps() - pacing rate of a window
  * @v: the state
  * @mss_bytes: payload of a full packet
- * @rtt_us: minimum RTT, at least 1
+ * @rtt_us: tcsig_pace_rtt_us(), at least 1
  *
  * Return: payload, bytes/s, at least 1.
  */

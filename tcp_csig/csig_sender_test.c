@@ -658,6 +658,16 @@ static void pace_test(struct kunit *test)
 			    2ULL * TCSIG_WND_MAX_PKTS * 65535 * 1000000, "the greatest");
 }
 
+static void pace_rtt_test(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 110, 10000), 100U, "a queue that hops report");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 150, 0), 100U,
+			    "half of the minimum RTT is no queue that lasts");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 2000, 10000), 1940U, "a queue on the way back");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 50, 1000000), 100U, "an older mean");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(U32_MAX, 150, 10000), 150U, "no minimum is known");
+}
+
 /* With compact tags, the algorithm's estimate is best at the ends of a bucket. */
 static void default_test(struct kunit *test)
 {
@@ -690,6 +700,7 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(loss_test),
 	KUNIT_CASE(follow_test),
 	KUNIT_CASE(pace_test),
+	KUNIT_CASE(pace_rtt_test),
 	KUNIT_CASE(default_test),
 	{ }
 };

@@ -122,10 +122,8 @@ static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt
 static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 cwnd_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
+	const u32 rtt_us = tcsig_pace_rtt_us(tcp_min_rtt(tp), tp->srtt_us >> 3, cs->v.delay_ns);
 
-	if (rtt_us == ~0U)
-		rtt_us = tp->srtt_us >> 3;
 	hop_stack_set_cwnd(sk, cwnd_pkts);
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
 	if (rtt_us)

@@ -384,14 +384,6 @@ void nint_flow_ask(struct int_flow *flow, const struct int_ask *ask)
 }
 EXPORT_SYMBOL_GPL(nint_flow_ask);
 
-void nint_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom)
-{
-	sock_owned_by_me(flow->sk);
-	WRITE_ONCE(flow->ask.wnd_bytes, wnd_bytes);
-	WRITE_ONCE(flow->ask.seldom, seldom);
-}
-EXPORT_SYMBOL_GPL(nint_flow_ask_window);
-
 bool nint_flow_acks_now(const struct int_flow *flow)
 {
 	return READ_ONCE(flow->acks_now);

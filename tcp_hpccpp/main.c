@@ -54,15 +54,9 @@ struct hpccpp_net {
  * @burst_pkts: hpccpp_burst_pkts()
  * @undo_wnd: W before the last loss
  * @syn_rtt_ns: RTT of the SYN; 0: not known
- * @p_rtt_us: minimum RTT when @p was computed
- * @p_flows: N of the answer by which @p was computed
- * @p_jiffies: time at which @p was computed
- * @p_is_old: another input of @p has changed
  * @net: state of the netns
- * @asked_kind: kind of answer in the last request
  * @device_mbit: rate of the socket's device; 0: not known, or not a limit; read once per round trip
  * @round_end_pkts: tp->delivered at the start of the round trip
- * @cwnd_pkts: congestion window that was set last
  * @least: inputs of T besides the minimum RTT
  * @back: delay of answers on the way back
  * @move: state of section 9.4
@@ -88,15 +82,9 @@ struct hpccpp_law {
 	u32 burst_pkts;
 	u64 undo_wnd;
 	u64 syn_rtt_ns;
-	u32 p_rtt_us;
-	u32 p_flows;
-	u32 p_jiffies;
-	bool p_is_old;
 	struct hpccpp_net *net;
-	u32 asked_kind;
 	u32 device_mbit;
 	u32 round_end_pkts;
-	u32 cwnd_pkts;
 	struct hpccpp_least least;
 	struct hpccpp_back back;
 	struct hpccpp_move move;
@@ -219,42 +207,24 @@ static u32 hpccpp_flows(const struct hpccpp_law *law)
 	return law->answer.flows ?: READ_ONCE(law->net->config.flows);
 }
 
-/* Return: true if the parameters have changed, or the kind of answer that is to be requested. */
-static bool hpccpp_change_params(const struct sock *sk, struct hpccpp_law *law)
+/* Sysctls and the application's limit change without a notice. */
+static void hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 {
-	const struct hpccpp_config *c = &law->net->config;
-	const u32 wire_bytes = hop_wire_bytes(sk), burst_pkts = law->burst_pkts;
 	const u64 line_bytes_ps = hpccpp_line_bytes_ps(sk, law);
-	const struct hpcc_params before = law->p;
-	struct hpccpp_path path = { .t_ns = hpccpp_t_ns(sk, law), .flows = hpccpp_flows(law) };
+	struct hpccpp_path path = {
+		.t_ns = hpccpp_t_ns(sk, law),
+		.flows = hpccpp_flows(law),
+		.packet_bytes = hop_wire_bytes(sk),
+	};
 
 	path.rate_bytes_ps = line_bytes_ps;
 	if (!line_bytes_ps)
 		path.rate_bytes_ps = law->opening ? HPCCPP_RATE_MAX_MBIT * HPCCPP_BYTES_PER_MBIT :
 						    hpccpp_first_bytes_ps(sk, path.t_ns);
 	path.port_bytes_ps = hpccpp_port_bytes_ps(sk, law, path.t_ns);
-	path.packet_bytes = wire_bytes;
-	hpccpp_set_params(&law->p, c, &path);
+	hpccpp_set_params(&law->p, &law->net->config, &path);
 	law->burst_pkts = hpccpp_burst_pkts(min_not_zero(line_bytes_ps, path.port_bytes_ps),
-					    wire_bytes);
-	return memcmp(&before, &law->p, sizeof(before)) || law->burst_pkts != burst_pkts ||
-	       law->asked_kind != READ_ONCE(law->net->answer);
-}
-
-/* Sysctls and the application's limit change without a notice: they are read once a jiffy. */
-static bool hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
-{
-	const u32 rtt_us = tcp_min_rtt(tcp_sk(sk));
-
-	if (!law->p_is_old && law->p_rtt_us == rtt_us && law->p_flows == law->answer.flows &&
-	    law->p_jiffies == tcp_jiffies32)
-		return false;
-	law->p_rtt_us = rtt_us;
-	law->p_flows = law->answer.flows;
-	law->p_jiffies = tcp_jiffies32;
-	/* Without an RTT sample the smoothed RTT is used. */
-	law->p_is_old = rtt_us == ~0U;
-	return hpccpp_change_params(sk, law);
+					    path.packet_bytes);
 }
 
 /* If the carrier or the device does not support GSO packets, none are built. */
@@ -277,8 +247,12 @@ static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
 	       !nint_flow_acks_now(hs->flow);
 }
 
-/* Line 27: sets window, pacing rate and limit of bursts. */
-static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
+/*
+ * Line 27: sets window, pacing rate and limit of bursts. @state: TCP_CA_*: its state, or in lost()
+ * the new one; @acked_pkts: packets that this ACK delivered.
+ */
+static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law, u8 state,
+		       u32 acked_pkts)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), wire_bytes = hop_wire_bytes(sk);
 	const bool held = hpccpp_is_held(sk, hs, wnd_bytes, wire_bytes);
@@ -289,7 +263,8 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 
 	cwnd_pkts = hpccpp_cwnd_pkts(hpccpp_flight_bytes(wnd_bytes, law->p.t_ns, law->p.late_ns),
 				     law->p.wnd_init_bytes, wire_bytes, held);
-	law->cwnd_pkts = hop_stack_set_cwnd(sk, hop_guard_bound(&law->guard, cwnd_pkts));
+	cwnd_pkts = hop_guard_bound(&law->guard, cwnd_pkts);
+	hop_stack_set_cwnd(sk, hop_cc_repair_pkts(sk, state, cwnd_pkts, acked_pkts));
 	bytes_ps = hpccpp_pace_bytes_ps(wnd_bytes, law->p.t_ns, hop_cc_mss_bytes(sk), wire_bytes);
 	bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &law->guard, bytes_ps);
 	bytes_ps = hop_stack_set_pace(sk, bytes_ps, U64_MAX);
@@ -297,22 +272,10 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 		hop_space(sk, held, bytes_ps);
 	law->held = held;
 	/* The write queue keeps the size of its packets until they are sent, behind the opening. */
-	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : law->cwnd_pkts, path,
+	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
 	law->hosts_limit = path == HOP_PATH_IDLE &&
 			   hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));
-}
-
-/*
- * In a recovery: raises the window where nothing could be sent otherwise. @acked_pkts: packets that
- * this ACK delivered.
- */
-static void hpccpp_repair(struct sock *sk, u32 acked_pkts)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	hop_stack_count_repair(sk, acked_pkts);
-	hop_stack_set_cwnd(sk, max(tcp_snd_cwnd(tp), hop_repair_least_pkts(tp)));
 }
 
 /* Requests telemetry from the carrier for the next packets. */
@@ -330,22 +293,15 @@ static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
 		.seldom = law->hosts_limit,
 	};
 
-	law->asked_kind = ask.kind;
 	nint_flow_ask(hs->flow, &ask);
 }
 
-/*
- * Sets the socket and requests telemetry for what was set. The window may differ with each answer;
- * the other parameters of a request seldom change.
- */
+/* Sets the socket and requests telemetry for what was set. @acked_pkts: as for hpccpp_set() */
 static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
-			       struct hpccpp_law *law, bool changed)
+			       struct hpccpp_law *law, u32 acked_pkts)
 {
-	hpccpp_set(sk, hs, law);
-	if (changed)
-		hpccpp_ask(sk, law);
-	else
-		nint_flow_ask_window(hs->flow, hpcc_wnd_bytes(&law->v), law->hosts_limit);
+	hpccpp_set(sk, hs, law, inet_csk(sk)->icsk_ca_state, acked_pkts);
+	hpccpp_ask(sk, law);
 }
 
 /* Context: hpccpp_start_lock held. Return: what is known of the peer. */
@@ -399,15 +355,13 @@ static u32 hpccpp_count_start(const struct sock *sk, const struct hpccpp_law *la
 static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
 	law->device_mbit = hpccpp_device_mbit(sk);
-	law->p_is_old = true;
 	hpccpp_update_params(sk, law);
 	hpcc_start(&law->v, &law->p);
 	if (!law->fresh) {
 		law->starts = hpccpp_count_start(sk, law);
 		hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
 	}
-	hpccpp_set(sk, hs, law);
-	hpccpp_ask(sk, law);
+	hpccpp_set_and_ask(sk, hs, law, 0);
 }
 
 /* Starts on another path, with the window from before congestion if the flow has one. */
@@ -418,8 +372,7 @@ static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 		return;
 	}
 	hpcc_restart(&law->v, &law->p);
-	hpccpp_set(sk, hs, law);
-	hpccpp_ask(sk, law);
+	hpccpp_set_and_ask(sk, hs, law, 0);
 }
 
 static void hpccpp_init(struct sock *sk)
@@ -530,7 +483,6 @@ static void hpccpp_measure_ports(const struct sock *sk, struct hpccpp_law *law)
 	law->forward_ns = hpcc_forward_ns(&law->answer.hdr, wire_bytes);
 	if (line_bytes_ps)
 		law->forward_ns += div64_u64((u64)wire_bytes * HPCCPP_NS_PER_S, line_bytes_ps);
-	law->p_is_old = true;
 }
 
 /* The sum of the queues that the answer reports; an answer without queues leaves it as it is. */
@@ -566,7 +518,6 @@ static void hpccpp_believe_path(const struct sock *sk, struct hpccpp_law *law, u
 
 	law->path_bytes_ps = hpccpp_believe_bytes_ps(bytes_ps, believed_bytes_ps,
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
-	law->p_is_old = true;
 }
 
 /* Return: true if nothing tells the rate of the line or of the path. */
@@ -603,7 +554,6 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 	law->rate_found = true;
 	law->path_bytes_ps = min(law->path_bytes_ps,
 				 hpccpp_wnd_bytes_ps(hpcc_wnd_bytes(&law->v), law->p.t_ns));
-	law->p_is_old = true;
 }
 
 /*
@@ -676,8 +626,7 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 	hpccpp_note_queues(law);
 	hpccpp_note_back(&law->back, a->back_ns, tcp_sk(sk)->tcp_clock_cache);
 	/* The RTT of a packet with shorter queues than all before is closer to T. */
-	if (hpccpp_update_least(&law->least, a))
-		law->p_is_old = true;
+	hpccpp_update_least(&law->least, a);
 	law->p.late_ns = hpccpp_late_ns(&law->back, law->p.t_ns, rtt_ns);
 	received = hpccpp_receive(&law->v, &law->p, a, tcp_sk(sk)->snd_nxt,
 				  tcp_sk(sk)->tcp_clock_cache);
@@ -703,7 +652,7 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 			       const struct rate_sample *rs)
 {
-	if (law->undo_wnd || tcp_sk(sk)->delivered <= law->cwnd_pkts || !tcp_is_cwnd_limited(sk))
+	if (law->undo_wnd || tcp_sk(sk)->delivered <= tcp_snd_cwnd(tcp_sk(sk)) || !tcp_is_cwnd_limited(sk))
 		return;
 	law->v.wnd += (u64)rs->acked_sacked * hop_wire_bytes(sk) << HPCC_WND_SHIFT;
 	law->v.wnd_ref = law->v.wnd;
@@ -713,14 +662,12 @@ static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 static void hpccpp_end_round(struct sock *sk, struct hpccpp_law *law)
 {
 	const struct hpccpp_sock *hs = inet_csk_ca(sk);
-	const u32 device_mbit = hpccpp_device_mbit(sk);
 
 	/* The carrier may have given up the headers that data has room for. */
 	if (nint_flow_hdr_bytes(hs->flow) != hs->ext_hdr_bytes)
 		hpccpp_grow_header(sk);
 	law->blind.counted = false;
-	law->p_is_old |= device_mbit != law->device_mbit;
-	law->device_mbit = device_mbit;
+	law->device_mbit = hpccpp_device_mbit(sk);
 }
 
 static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
@@ -728,7 +675,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct hpccpp_sock *hs = inet_csk_ca(sk);
 	struct hpccpp_law *law = hs->law;
 	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
-	bool answered, changed, opened;
+	bool answered, opened;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
@@ -749,21 +696,14 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	}
 	opened = law->opening && received != HPCC_RECEIVED_NOTHING &&
 		 received != HPCC_RECEIVED_SAME;
-	law->p_is_old |= opened;
 	law->opening &= !opened;
-	changed = hpccpp_update_params(sk, law);
-	if (changed)
-		hpccpp_bound(&law->v, &law->p);
+	hpccpp_update_params(sk, law);
+	hpccpp_bound(&law->v, &law->p);
 	if (opened)
 		hpccpp_end_opening(sk, law);
 	else if (law->opening)
 		hpccpp_open_slowly(sk, law, rs);
-	/* The repair of a loss may have changed the window; a small one depends on each ACK. */
-	if (changed || answered || law->opening || tcp_snd_cwnd(tcp_sk(sk)) != law->cwnd_pkts ||
-	    law->guard.wnd_pkts || law->cwnd_pkts <= 2)
-		hpccpp_set_and_ask(sk, hs, law, changed);
-	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery)
-		hpccpp_repair(sk, rs->acked_sacked);
+	hpccpp_set_and_ask(sk, hs, law, rs->acked_sacked);
 }
 
 /* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
@@ -797,9 +737,7 @@ static void hpccpp_lost(struct sock *sk, u8 new_state)
 	 * TCP_CA_Loss the stack has already set the window.
 	 */
 	if (new_state != TCP_CA_Loss)
-		hpccpp_set(sk, hs, law);
-	if (new_state == TCP_CA_Recovery)
-		hpccpp_repair(sk, 0);
+		hpccpp_set(sk, hs, law, new_state, 0);
 	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
 }
 

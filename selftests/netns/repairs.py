@@ -110,11 +110,6 @@ class Flow:
         self.wire.run(1)
 
 
-def left(repairs, seconds):
-    """Return the number of retransmissions that left within a time after the first."""
-    return sum(t < repairs[0][0] + seconds for t, _, _ in repairs)
-
-
 def by_timer(wire, cc, pkts, judge):
     flow = Flow(wire, cc)
     flow.warm_up()
@@ -131,16 +126,6 @@ def by_timer(wire, cc, pkts, judge):
     flow.close()
 
 
-def hpccpp(flow, cwnd, pace):
-    """W and R are halved before the first repair leaves."""
-    flow.run(RTT_S / 4)
-    got = left(flow.repairs, RTT_S / 4)
-    tap.claim("hpccpp: the timer's repairs leave at half the pace, by a sixteenth of the window",
-              0.4 < flow.cwnd() / cwnd < 0.6 and 0.4 < flow.pace() / pace < 0.6 and
-              cwnd / 16 < got <= cwnd / 2 / 4 + cwnd / 2 / 16 + 1,
-              f"{got} in a quarter of an RTT; window {cwnd}, {flow.cwnd()} then")
-
-
 def counts_of(flow):
     """The number of repairs in each of five RTTs."""
     counts, done = [], 0
@@ -150,6 +135,13 @@ def counts_of(flow):
         done = len(flow.repairs)
         flow.run(RTT_S * 0.05)
     return counts
+
+
+def hpccpp(flow, cwnd, pace):
+    """W and R are halved before the first repair leaves."""
+    halved, counts = flow.pace() / pace, counts_of(flow)
+    tap.claim("hpccpp: the timer repairs one, then two leave for each that arrived; at half the pace",
+              cwnd > 100 and 0.4 < halved < 0.6 and counts == [1, 2, 4, 8, 16], f"{halved:.2f}, {counts}; window {cwnd}")
 
 
 def xcp(flow, cwnd, pace):

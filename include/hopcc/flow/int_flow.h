@@ -133,19 +133,6 @@ void nint_flow_close(struct int_flow *flow);
 void nint_flow_ask(struct int_flow *flow, const struct int_ask *ask);
 
 /**
- * nint_flow_ask_window() - change int_ask.wnd_bytes and int_ask.seldom alone
- * @flow: the flow that nint_flow_open() returned; nint_flow_ask() was called before
- * @wnd_bytes: as int_ask.wnd_bytes
- * @seldom: as int_ask.seldom
- *
- * The function takes no lock. A packet that another CPU sends at the same time without the socket
- * lock may have the values from before.
- *
- * Context: socket lock held.
- */
-void nint_flow_ask_window(struct int_flow *flow, u32 wnd_bytes, bool seldom);
-
-/**
  * nint_flow_acks_now() - does the peer acknowledge each packet without delay?
  * @flow: the flow that nint_flow_open() returned
  *

@@ -422,16 +422,8 @@ static void tcsig_receive_share(struct tcsig_vars *v, const struct tcsig_params 
 	v->cw = want;
 }
 
-bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a)
-{
-	if (!a->limited)
-		return false;
-	if (v->stage == TCSIG_STEADY)
-		return a->has_share && a->share_ppm >= TCSIG_SHARE_MIN_PPM;
-	return a->has_free || a->has_share || v->stage == TCSIG_SEEK;
-}
-
-bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a)
+/* Return: true if the ACK ended a round. */
+static bool tcsig_note_ack(struct tcsig_vars *v, const struct tcsig_ack *a)
 {
 	const bool turned = tcsig_turn_round(v, a);
 
@@ -455,7 +447,7 @@ static bool tcsig_has_guessed(struct tcsig_vars *v, const struct tcsig_params *p
 bool tcsig_receive(struct tcsig_vars *v, const struct tcsig_params *p, const struct tcsig_ack *a)
 {
 	const u32 n_pkts = tcsig_step_pkts(v, a);
-	const bool turned = tcsig_receive_quiet(v, a);
+	const bool turned = tcsig_note_ack(v, a);
 	const bool above = v->delay_ns > p->target_ns;
 	const bool grows = a->limited && !above && !v->cut;
 
@@ -491,7 +483,7 @@ u32 tcsig_pace_rtt_us(u32 least_us, u32 mean_us, u64 delay_ns)
 
 	if (least_us == U32_MAX)
 		return mean_us;
-	return max(least_us, mean_us - min_t(u64, mean_us, known_us));
+	return max_t(u64, least_us, mean_us - min_t(u64, mean_us, known_us));
 }
 
 u64 tcsig_pace_bytes_ps(const struct tcsig_vars *v, u32 mss_bytes, u32 rtt_us)

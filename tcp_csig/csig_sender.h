@@ -330,45 +330,6 @@ void tcsig_begin(struct tcsig_vars *v, u64 cw, u64 ssthresh, u32 delivered_pkts)
 void tcsig_begin_round(struct tcsig_vars *v, u32 delivered_pkts);
 
 /**
- * tcsig_uses_free() - check if tcsig_receive() will use the free bandwidth
- * @v: the state
- * @a: the ACK; all but @free is set
- *
- * To convert a bandwidth to a window takes two divisions. The algorithm uses it only if the window
- * limited sending, and in the steady state only to take its share of what other flows left.
- *
- * Return: false if the result of tcsig_receive() does not depend on @a->free.
- */
-bool tcsig_uses_free(const struct tcsig_vars *v, const struct tcsig_ack *a);
-
-/**
- * tcsig_is_quiet() - check if tcsig_receive_quiet() is all that tcsig_receive() would do
- * @v: the state
- * @a: the ACK
- * @target_ns: at most the target delay
- *
- * The window did not limit sending, and no delay is above the target: neither growth nor a cut. The
- * parameters need not be computed then.
- *
- * Return: true if the result depends on no parameter.
- */
-static inline bool tcsig_is_quiet(const struct tcsig_vars *v, const struct tcsig_ack *a,
-				  u64 target_ns)
-{
-	return !a->limited && v->stage == TCSIG_STEADY &&
-	       (!a->has_delay || a->delay_ns <= target_ns);
-}
-
-/**
- * tcsig_receive_quiet() - process an ACK that changes no window
- * @v: the state
- * @a: the ACK
- *
- * Return: as tcsig_receive().
- */
-bool tcsig_receive_quiet(struct tcsig_vars *v, const struct tcsig_ack *a);
-
-/**
  * tcsig_receive() - process an ACK
  * @v: the state
  * @p: parameters

@@ -472,41 +472,6 @@ static void round_test(struct kunit *test)
 	}
 }
 
-/* The quiet path, which most ACKs of an unlimited flow take, against the whole algorithm. */
-static void quiet_test(struct kunit *test)
-{
-	unsigned int bits, quiets = 0;
-
-	for (bits = 0; bits < 3 << 8; bits++) {
-		const struct tcsig_ack a = {
-			.free = 5 * ONE,
-			.delay_ns = 9999 + (bits >> 8),		/* the target is 10000 */
-			.acked_pkts = 2,
-			.delivered_pkts = 202,
-			.prior_pkts = bits & 1 ? 199 : 200,
-			.share_ppm = 200000,
-			.has_free = bits & 2,
-			.has_delay = bits & 4,
-			.has_share = bits & 8,
-			.limited = bits & 16,
-		};
-		struct tcsig_vars v, whole;
-
-		tcsig_begin(&v, bits & 32 ? 40 * ONE : TCSIG_WND_MIN, TCSIG_WND_MAX, 200);
-		v.stage = bits & 64 ? TCSIG_STEADY : TCSIG_SEEK;
-		v.cut = bits & 128;
-		whole = v;
-		if (!tcsig_is_quiet(&v, &a, params.target_ns))
-			continue;
-		quiets++;
-		KUNIT_EXPECT_EQ(test, tcsig_receive_quiet(&v, &a),
-				tcsig_receive(&whole, &params, &a));
-		KUNIT_EXPECT_EQ_MSG(test, memcmp(&v, &whole, sizeof(v)), 0, "%u", bits);
-	}
-	/* The last of three delays is above the target, where it is new. */
-	KUNIT_EXPECT_EQ(test, quiets, (2U + 2U + 1U) << 5);
-}
-
 /* An RTT so long that only min(ABW/C) moves the window of 40 packets. */
 static const struct life_case share_cases[] = {
 	{ "a fifth is free: 5/4", 1, 301, 250, 0, 200, 200000, true, 50 * ONE, TCSIG_STEADY },
@@ -694,7 +659,6 @@ static struct kunit_case csig_sender_cases[] = {
 	KUNIT_CASE(compute_test),
 	KUNIT_CASE(life_test),
 	KUNIT_CASE(round_test),
-	KUNIT_CASE(quiet_test),
 	KUNIT_CASE(share_test),
 	KUNIT_CASE(shares_test),
 	KUNIT_CASE(loss_test),

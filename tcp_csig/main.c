@@ -32,21 +32,12 @@ static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *c
 	return tcsig_hold_rtt_us(least_us, rtt_us, cs->reported->base_ns);
 }
 
-/* Once a round. */
-static void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
-{
-	cs->reported->round_cw = cs->v.cw;
-	cs->reported->round_rtt_us = tcsig_window_rtt_us(sk, cs);
-	tcsig_shares_turn(&cs->reported->shares);
-	tcsig_note_full(cs);
-}
-
-/* Only for a round with an ACK that may change the window: most of the work of a round. */
-static void tcsig_find_period(const struct sock *sk, const struct tcsig_sock *cs)
+/* For the next round: target delay, increase, and maximum burst. */
+static void tcsig_set_target(const struct sock *sk, struct tcsig_sock *cs)
 {
 	struct tcsig_reported *reported = cs->reported;
-	const u64 rtt_ns = (u64)reported->round_rtt_us * NSEC_PER_USEC;
-	const u64 period_ns = tcsig_period_ns(reported->round_cw, reported->round_rtt_us);
+	const u32 rtt_us = tcsig_window_rtt_us(sk, cs);
+	const u64 period_ns = tcsig_period_ns(cs->v.cw, rtt_us);
 	const u64 packet_ns = tcsig_packet_ns(&reported->port, hop_wire_bytes(sk), period_ns);
 
 	reported->base_ns = tcsig_base_ns(READ_ONCE(cs->net->knobs.target_ns), packet_ns);
@@ -54,23 +45,15 @@ static void tcsig_find_period(const struct sock *sk, const struct tcsig_sock *cs
 		reported->target_ns = tcsig_inferred_target_ns(reported->base_ns, period_ns);
 	else
 		reported->target_ns = tcsig_hop_target_ns(reported->base_ns, packet_ns, period_ns);
-	reported->ai = tcsig_ai(rtt_ns, reported->base_ns);
+	reported->ai = tcsig_ai((u64)rtt_us * NSEC_PER_USEC, reported->base_ns);
 	reported->burst_limit_pkts = tcsig_burst_limit_pkts(reported->base_ns, period_ns);
-	reported->round_cw = 0;
 }
 
-static void tcsig_set_params(const struct sock *sk, const struct tcsig_sock *cs,
-			     struct tcsig_params *p)
+static void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
 {
-	struct tcsig_reported *reported = cs->reported;
-
-	if (reported->round_cw)
-		tcsig_find_period(sk, cs);
-	*p = (struct tcsig_params){
-		.target_ns = reported->target_ns,
-		.ai = reported->ai,
-		.rtt_ns = (u64)min(tcp_sk(sk)->srtt_us >> 3, HOP_RTT_MAX_US) * NSEC_PER_USEC,
-	};
+	tcsig_set_target(sk, cs);
+	tcsig_shares_turn(&cs->reported->shares);
+	tcsig_note_full(cs);
 }
 
 /*
@@ -239,34 +222,23 @@ static void tcsig_maybe_move(struct sock *sk, struct tcsig_sock *cs, const struc
 		tcsig_choose_path(sk, cs, reported->base_ns, a, round_least_ns, turned);
 }
 
-/* Return: true if an ACK with a hop's signals changes neither window nor path. */
-static bool tcsig_passes(const struct tcsig_sock *cs, const struct tcsig_ack *a)
+static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
+				  const struct tcsig_ack *a)
 {
-	return tcsig_is_quiet(&cs->v, a, cs->reported->base_ns) &&
-	       !cs->reported->path.waits && !READ_ONCE(cs->net->knobs.move_rounds);
-}
+	const struct tcsig_params p = {
+		.target_ns = cs->reported->target_ns,
+		.ai = cs->reported->ai,
+		.rtt_ns = (u64)min(tcp_sk(sk)->srtt_us >> 3, HOP_RTT_MAX_US) * NSEC_PER_USEC,
+	};
+	const u32 least_ns = cs->v.least_ns;
+	const u8 stage = cs->v.stage;
+	const bool turned = tcsig_receive(&cs->v, &p, a);
 
-static void tcsig_end_ack(const struct sock *sk, struct tcsig_sock *cs,
-			  const struct tcsig_ack *a, bool turned)
-{
 	if (turned)
 		tcsig_end_round(sk, cs);
 	if (cs->line_mbit)
 		tcsig_bound(&cs->v, tcsig_line(sk, cs, tcp_sk(sk)->srtt_us >> 3));
 	trace_csig_ack(sk, a, cs);
-}
-
-static void tcsig_receive_signals(struct sock *sk, struct tcsig_sock *cs,
-				  const struct tcsig_ack *a)
-{
-	const u32 least_ns = cs->v.least_ns;
-	const u8 stage = cs->v.stage;
-	struct tcsig_params p;
-	bool turned;
-
-	tcsig_set_params(sk, cs, &p);
-	turned = tcsig_receive(&cs->v, &p, a);
-	tcsig_end_ack(sk, cs, a, turned);
 	if (cs->v.stage != stage)
 		trace_csig_enter(sk, &cs->v, false);
 	tcsig_maybe_move(sk, cs, a, least_ns, turned);
@@ -323,12 +295,10 @@ static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
 	tcsig_set_hop(sk, cs, cs->reported && tcsig_read(sk, cs, rs, &a));
 	if (!READ_ONCE(cs->net->knobs.jump))
 		a.has_free = false;
-	if (!cs->hop)
-		tcsig_run_reno(sk, cs, rs, &a);
-	else if (tcsig_passes(cs, &a))
-		tcsig_end_ack(sk, cs, &a, tcsig_receive_quiet(&cs->v, &a));
-	else
+	if (cs->hop)
 		tcsig_receive_signals(sk, cs, &a);
+	else
+		tcsig_run_reno(sk, cs, rs, &a);
 }
 
 /*

@@ -241,8 +241,7 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 
 	if (news & (BIT(CSIG_ABW) | BIT(CSIG_ABW_C)))
 		tcsig_read_bandwidth(reported, news, a);
-	if (tcsig_uses_free(&cs->v, a))
-		a->free = tcsig_free_window(sk, cs, sample_us);
+	a->free = tcsig_free_window(sk, cs, sample_us);
 	if (rs->rtt_us > 0 && !rs->is_ack_delayed) {
 		reported->least_us = min_not_zero(reported->least_us, (u32)rs->rtt_us);
 		a->rtt_ns = (u64)rs->rtt_us * NSEC_PER_USEC;

@@ -30,9 +30,6 @@
  * @sharers: number of connections to the peer that were seeking when this one started to seek,
  *	including itself
  * @seeks: the connection is counted among them
- * @round_cw: window at the end of the last round, as long as @target_ns and @ai are those of an
- *	earlier one; otherwise 0
- * @round_rtt_us: RTT that it referred to
  * @base_ns: tcsig_base_ns()
  * @target_ns: tcsig_hop_target_ns()
  * @ai: tcsig_ai()
@@ -59,11 +56,9 @@ struct tcsig_reported {
 	u32 mean_share_ppm;
 	u32 moved_seq;
 	u32 sharers;
-	u64 round_cw;
 	u64 base_ns;
 	u64 target_ns;
 	u64 ai;
-	u32 round_rtt_us;
 	u32 burst_limit_pkts;
 	struct tcsig_shares shares;
 	struct hop_guard guard;

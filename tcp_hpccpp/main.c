@@ -652,7 +652,9 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 			       const struct rate_sample *rs)
 {
-	if (law->undo_wnd || tcp_sk(sk)->delivered <= tcp_snd_cwnd(tcp_sk(sk)) || !tcp_is_cwnd_limited(sk))
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (law->undo_wnd || tp->delivered <= tcp_snd_cwnd(tp) || !tcp_is_cwnd_limited(sk))
 		return;
 	law->v.wnd += (u64)rs->acked_sacked * hop_wire_bytes(sk) << HPCC_WND_SHIFT;
 	law->v.wnd_ref = law->v.wnd;

@@ -269,11 +269,7 @@ static bool ack_event(struct reference *r, struct tcsig_vars *v, const struct tc
 	a.prior_pkts = r->delivered > back ? r->delivered - back : 0;
 	follow(r, v);
 	reference_ack(r, &a);
-	/* As the sender does. */
-	if (tcsig_is_quiet(v, &a, p->target_ns))
-		tcsig_receive_quiet(v, &a);
-	else
-		tcsig_receive(v, p, &a);
+	tcsig_receive(v, p, &a);
 	acks++;
 	return same("ACK", r, v);
 }

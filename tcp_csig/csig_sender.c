@@ -240,9 +240,9 @@ static u32 tcsig_step_pkts(const struct tcsig_vars *v, const struct tcsig_ack *a
  * @p: parameters
  * @n_pkts: tcsig_step_pkts()
  *
- * With a longer RTT more of the window is in flight for the same queue, so a cut takes less of it.
- * Growth of the same part would take many round trips then, so ai goes on in packets: as much is
- * taken above the target as is added below it.
+ * With a longer RTT the same queue is a smaller part of the window, so a cut is a smaller part, too.
+ * Growth by as small a part would take many round trips, so a step is at least a number of packets,
+ * ai: below the target they are added, and above it as many are taken away.
  */
 static void tcsig_step(struct tcsig_vars *v, const struct tcsig_params *p, u32 n_pkts)
 {

@@ -213,8 +213,9 @@ void tcsig_port_note_share(struct tcsig_port *port, u32 share_ppm);
  * @wire_bytes: size of the packet on the wire
  * @period_ns: the flow's period, tcsig_period_ns()
  *
- * Connections that start at a full port do not know its speed yet. From their own period they would
- * take themselves for one of sixteen flows: what they have then is 1/4 to 3 of their share.
+ * A full port reports neither ABW nor ABW/C, so a connection that starts there does not know its
+ * speed. It is assumed to have a sixteenth of the port; with this error it gets 1/4 to 3 times its
+ * share.
  *
  * Return: at most TCSIG_TARGET_MAX_NS; a 16th of the period if the port's speed is not known.
  */
@@ -255,7 +256,7 @@ u64 tcsig_hop_target_ns(u64 base_ns, u64 packet_ns, u64 period_ns);
  * Connections measure their minimum RTTs with errors of a few packets. With steps of the whole base
  * an error of this size is a factor of 2 between their rates.
  *
- * Return: the base, and as much for each factor of 2 that the connection is slower.
+ * Return: @base_ns, and another @base_ns for each time that the period is twice as long.
  */
 u64 tcsig_inferred_target_ns(u64 base_ns, u64 period_ns);
 

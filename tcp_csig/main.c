@@ -71,7 +71,7 @@ static bool tcsig_meets_queue(const struct tcsig_sock *cs)
 	return cs->hop && max_t(u64, cs->v.worst_ns, cs->v.delay_ns) > cs->reported->base_ns / 2;
 }
 
-/* By then, three round trips after a start, the first report has arrived if any does. */
+/* Three round trips after a start: a hop that reports anything has reported by then. */
 #define TCSIG_BLIND_PKTS 64
 
 static u32 tcsig_burst_pkts(const struct sock *sk, const struct tcsig_sock *cs)
@@ -114,8 +114,8 @@ static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 c
 }
 
 /*
- * A fraction of a packet is a packet more in that part of the ACKs. Whole packets would be a queue
- * that is one packet longer or shorter for many round trips.
+ * A window of 3.25 packets is 4 packets for a quarter of the ACKs, and 3 for the others. If it were 3
+ * or 4 all the time, the queue would be a packet too short or too long for many round trips.
  */
 static u32 tcsig_cwnd_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {
@@ -144,7 +144,7 @@ static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
 		tcsig_note_round(sk, cs);
 }
 
-/* Shows another name, unless the functions are those of a third one, which wraps them. */
+/* Shows another name, unless another module, which calls these functions, has put its own here. */
 static void tcsig_rename(struct sock *sk, const struct tcp_congestion_ops *from,
 			 const struct tcp_congestion_ops *to)
 {

@@ -184,9 +184,10 @@ static bool tcsig_lacks_delay(const struct tcsig_reported *reported)
 }
 
 /*
- * Return: the RTT without queues of a full packet behind another one. The minimum is that of a SYN,
- * which is shorter on a slow link: by two packets at a port whose speed is known, and else at one
- * of which the connection has an eighth. That of data may have the queue of the first burst.
+ * Return: the RTT without queues of a full packet behind another one. The minimum RTT is that of a
+ * SYN, which a slow link transmits sooner, so the time of two full packets is added. If the port's
+ * speed is not known, the connection is assumed to have an eighth of it, but the result is at most
+ * the minimum RTT of data, which may include the queue of the first burst.
  */
 static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
 {
@@ -200,8 +201,9 @@ static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
 }
 
 /*
- * Where the delay of a hop is missing, that of the RTT above its minimum is taken for it. If more
- * is free than the connection uses, min(ABW) is that of another port, too, and its speed another's.
+ * Where the delay of a hop is missing, the RTT above its minimum is used instead. That port is full:
+ * if min(ABW) exceeds what the connection uses, another port has written it, and the estimated
+ * speed is that port's.
  */
 static void tcsig_infer_delay(const struct sock *sk, const struct tcsig_sock *cs,
 			      struct tcsig_ack *a)
@@ -251,8 +253,8 @@ bool tcsig_read(const struct sock *sk, const struct tcsig_sock *cs, const struct
 		tcsig_read_delay(cs, sample_us, a);
 	tcsig_infer_delay(sk, cs, a);
 	/*
-	 * Connections that started later are counted now; those that have jumped since were counted
-	 * then.
+	 * The counter now includes connections that started later, but no longer those that have
+	 * jumped since; reported->sharers still includes them. The larger one is used.
 	 */
 	if (reported->seeks)
 		a->sharers = max_t(s32, reported->sharers, atomic_read(tcsig_seeking(sk, cs)));

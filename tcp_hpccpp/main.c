@@ -64,10 +64,10 @@ struct hpccpp_net {
  * @guard: the end-to-end window
  * @reported_us: sum of the queues that the latest answer reports
  * @hops_max: the longest path of any answer so far
- * @rate_found: a loss has ended the search for a rate that nothing tells
+ * @rate_found: a loss has ended the search for the rate, which nothing reports
  * @fresh: no data was sent yet
  * @opening: no answer was received yet, and T is neither set nor known from an earlier connection
- * @starts: which one it is of the flows that start to the peer at the same time, from 1
+ * @starts: position among the flows to the peer that start at the same time, from 1
  * @known_bytes_ps: rate of the slowest port on the path of an earlier connection; 0: not known
  * @held: hpccpp_is_held() when the socket was set
  * @hosts_limit: nothing limited the flow then but its hosts: see hop_burst_pkts()
@@ -339,7 +339,7 @@ static void hpccpp_remember_path(const struct sock *sk, const struct hpccpp_law 
 	spin_unlock_bh(&hpccpp_start_lock);
 }
 
-/* Return: which one this is of the flows that start to the peer at the same time, from 1. */
+/* Return: the flow's position among those to the peer that start at the same time, from 1. */
 static u32 hpccpp_count_start(const struct sock *sk, const struct hpccpp_law *law)
 {
 	const u32 peer = hop_cc_peer_hash(sk);
@@ -520,7 +520,7 @@ static void hpccpp_believe_path(const struct sock *sk, struct hpccpp_law *law, u
 						     hpcc_wnd_bytes(&law->v), law->p.t_ns, round);
 }
 
-/* Return: true if nothing tells the rate of the line or of the path. */
+/* Return: true if neither the device, nor a sysctl, nor an answer reports a rate. */
 static bool hpccpp_lacks_rate(const struct hpccpp_law *law)
 {
 	return !hpccpp_local_bytes_ps(law) && !law->v.path_mbit;
@@ -557,8 +557,8 @@ static void hpccpp_end_search(struct hpccpp_law *law)
 }
 
 /*
- * For an answer that is the first from a path, or does not have all records: only such answers tell
- * of more hops than any before.
+ * For an answer that is the first from a path, or does not have all records: only such an answer can
+ * report more hops than all before.
  */
 static void hpccpp_enter_path(struct sock *sk, struct hpccpp_law *law, enum hpcc_received received)
 {
@@ -602,8 +602,8 @@ static void hpccpp_end_opening(const struct sock *sk, struct hpccpp_law *law)
 }
 
 /*
- * The slowest port: of all records, or, if there is only that of the most loaded hop, the slowest
- * that has been it.
+ * The path's slowest port. Records of all hops show it. A summary has the most loaded port alone;
+ * the slowest port that ever was the most loaded one is taken then.
  */
 static void hpccpp_note_speed(struct hpccpp_law *law, enum hpcc_received received)
 {
@@ -645,9 +645,9 @@ static enum hpcc_received hpccpp_receive_answer(struct sock *sk, struct hpccpp_l
 }
 
 /*
- * A path on which probes are lost has no answers, and Reno takes over after some of them. Until
- * then W grows as in slow start, up to the first loss, so that nothing is lost by having asked.
- * The answer in the first round may arrive behind the first ACKs.
+ * On a path that drops probes no answers arrive, and after several unanswered probes the connection
+ * becomes Reno. Until then W grows as in slow start, up to the first loss, so that asking costs no
+ * time. The first answer may arrive later than the first window's ACKs, which do not count.
  */
 static void hpccpp_open_slowly(const struct sock *sk, struct hpccpp_law *law,
 			       const struct rate_sample *rs)

@@ -359,7 +359,7 @@ out:
 }
 EXPORT_SYMBOL_GPL(ctag_flow_open);
 
-bool ctag_flow_ask(struct sock *sk)
+enum hop_peer ctag_flow_ask(struct sock *sk)
 {
 	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
@@ -370,7 +370,7 @@ bool ctag_flow_ask(struct sock *sk)
 	rcu_read_lock();
 	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form;
 	rcu_read_unlock();
-	return hop_negotiate_ask(&ctag_handshake_ops, sk, starts) == HOP_PEER_UNKNOWN;
+	return hop_negotiate_ask(&ctag_handshake_ops, sk, starts);
 }
 EXPORT_SYMBOL_GPL(ctag_flow_ask);
 

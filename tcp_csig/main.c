@@ -5,7 +5,8 @@
  * the algorithm to the TCP stack.
  *
  * cong_control() owns window and pacing rate. The stack still finds and repairs losses. While no
- * hop reports, and for good if the peer does not support CSIG, the stack's Reno owns the window.
+ * hop reports, until the peer has answered, and for good if it does not support CSIG, the stack's
+ * Reno owns the window.
  */
 #include <linux/hash.h>
 
@@ -15,7 +16,8 @@
 #include "trace.h"
 
 static unsigned int tcsig_net_id;
-static struct tcp_congestion_ops tcsig_ops, tcsig_blind, tcsig_reno;
+static struct tcp_congestion_ops tcsig_ops, tcsig_blind;
+static const struct hop_cc tcsig_cc;
 
 static struct tcsig_net *tcsig_net(const struct net *net)
 {
@@ -27,7 +29,7 @@ static u32 tcsig_window_rtt_us(const struct sock *sk, const struct tcsig_sock *c
 {
 	const u32 rtt_us = hop_packet_rtt_us(tcp_sk(sk)), least_us = tcp_min_rtt(tcp_sk(sk));
 
-	if (cs->v.cw >= TCSIG_FLIGHT_PKTS * TCSIG_ONE || least_us == ~0U || !cs->reported)
+	if (cs->v.cw >= TCSIG_FLIGHT_PKTS * TCSIG_ONE || least_us == ~0U)
 		return rtt_us;
 	return tcsig_hold_rtt_us(least_us, rtt_us, cs->reported->base_ns);
 }
@@ -49,20 +51,13 @@ static void tcsig_set_target(const struct sock *sk, struct tcsig_sock *cs)
 	reported->burst_limit_pkts = tcsig_burst_limit_pkts(reported->base_ns, period_ns);
 }
 
-static void tcsig_note_round(const struct sock *sk, struct tcsig_sock *cs)
-{
-	tcsig_set_target(sk, cs);
-	tcsig_shares_turn(&cs->reported->shares);
-	tcsig_note_full(cs);
-}
-
 /*
  * While a transfer seeks, its packets are to ask for each signal, and a GSO packet asks for one.
  * Without a carrier, or on a path that strips tags, nothing asks.
  */
 static bool tcsig_asks(const struct tcsig_sock *cs)
 {
-	return cs->reported && ctag_flow_is_fed(cs->reported->flow);
+	return ctag_flow_is_fed(cs->reported->flow);
 }
 
 /* The latest delays are more than half the target: the path has a queue. */
@@ -96,8 +91,7 @@ static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt
 {
 	u64 bytes_ps = tcsig_pace_bytes_ps(&cs->v, hop_cc_mss_bytes(sk), rtt_us);
 
-	if (cs->reported)
-		bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &cs->reported->guard, bytes_ps);
+	bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &cs->reported->guard, bytes_ps);
 	hop_stack_set_pace(sk, bytes_ps, tcsig_limit_bytes_ps(cs));
 }
 
@@ -122,7 +116,7 @@ static u32 tcsig_cwnd_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 	const u32 part = (tcp_sk(sk)->delivered * GOLDEN_RATIO_32) >> (32 - TCSIG_SHIFT);
 	const u32 cwnd_pkts = hop_wnd_pkts(cs->v.cw + part, TCSIG_FLIGHT_PKTS);
 
-	return cs->reported ? hop_guard_bound(&cs->reported->guard, cwnd_pkts) : cwnd_pkts;
+	return hop_guard_bound(&cs->reported->guard, cwnd_pkts);
 }
 
 /*
@@ -140,8 +134,9 @@ static void tcsig_end_round(const struct sock *sk, struct tcsig_sock *cs)
 	const struct hop_speed speed = hop_sock_speed(sk);
 
 	cs->line_mbit = speed.limits ? speed.mbit : 0;
-	if (cs->reported)
-		tcsig_note_round(sk, cs);
+	tcsig_set_target(sk, cs);
+	tcsig_shares_turn(&cs->reported->shares);
+	tcsig_note_full(cs);
 }
 
 /* Shows another name, unless another module, which calls these functions, has put its own here. */
@@ -157,18 +152,17 @@ static void tcsig_init(struct sock *sk)
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	cs->net = tcsig_net(sock_net(sk));
-	cs->early = !tcsig_open(sk, cs);
 	hop_stack_bound_cwnd(sk);
-	if (!cs->reported && !cs->early) {
-		hop_stack_set_cc(sk, &tcsig_reno);
+	if (hop_cc_waits_for_repair(sk, &tcsig_cc))
+		return;
+	cs->net = tcsig_net(sock_net(sk));
+	if (!tcsig_open(sk, cs)) {
+		hop_cc_wait(sk, &tcsig_cc, ctag_flow_ask(sk));
 		return;
 	}
 	cs->init_pkts = min_t(u32, tcp_snd_cwnd(tp), U16_MAX);
 	cs->busy_us = tp->tcp_mstamp;
-	/* Chosen during a repair: it goes on. */
-	if (inet_csk(sk)->icsk_ca_state < TCP_CA_CWR)
-		hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
+	hop_stack_set_ssthresh(sk, TCP_INFINITE_SSTHRESH);
 	hop_stack_start_pacing(sk);
 	tcsig_begin(&cs->v, (u64)cs->init_pkts << TCSIG_SHIFT, TCSIG_WND_MAX, tp->delivered);
 	tcsig_end_round(sk, cs);
@@ -180,7 +174,8 @@ static void tcsig_release(struct sock *sk)
 {
 	struct tcsig_sock *cs = inet_csk_ca(sk);
 
-	if (!hop_cc_has_started(sk))
+	/* A socket may close before init(). */
+	if (!cs->reported)
 		return;
 	tcsig_close(sk, cs);
 	hop_stack_restore_bursts(sk);
@@ -256,7 +251,7 @@ static void tcsig_run_reno(struct sock *sk, struct tcsig_sock *cs, const struct 
 	hop_stack_set_cwnd(sk, min(hop_cwnd_pkts(tp), hop_wnd_pkts(cs->v.cw, TCSIG_FLIGHT_PKTS)));
 	if (hop_round_ended(sk, rs, &cs->v.round_pkts)) {
 		tcsig_end_round(sk, cs);
-		if (cs->reported && tp->delivered >= TCSIG_BLIND_PKTS)
+		if (tp->delivered >= TCSIG_BLIND_PKTS)
 			tcsig_rename(sk, &tcsig_ops, &tcsig_blind);
 	}
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
@@ -292,7 +287,7 @@ static void tcsig_receive_ack(struct sock *sk, struct tcsig_sock *cs,
 	/* No rate sample: nothing was delivered. */
 	if (!rs->prior_mstamp)
 		a.prior_pkts = cs->v.round_pkts - 1;
-	tcsig_set_hop(sk, cs, cs->reported && tcsig_read(sk, cs, rs, &a));
+	tcsig_set_hop(sk, cs, tcsig_read(sk, cs, rs, &a));
 	if (!READ_ONCE(cs->net->knobs.jump))
 		a.has_free = false;
 	if (cs->hop)
@@ -315,20 +310,6 @@ static void tcsig_hold(struct sock *sk, struct tcsig_sock *cs)
 	trace_csig_hold(sk, cs->v.cw, wait_ns);
 }
 
-/*
- * The handshake was not complete, or CSIG was chosen after it: the carrier may know the peer now.
- * Return: false if the connection has fallen back to Reno.
- */
-static bool tcsig_start(struct sock *sk, struct tcsig_sock *cs)
-{
-	cs->early = !tcsig_open(sk, cs);
-	if (cs->reported)
-		tcsig_note_round(sk, cs);
-	else if (!cs->early)
-		hop_stack_set_cc(sk, &tcsig_reno);
-	return cs->reported || cs->early;
-}
-
 static void tcsig_control(struct sock *sk, struct tcsig_sock *cs, const struct rate_sample *rs)
 {
 	hop_cc_guard_ack(sk, &cs->reported->guard, rs, cs->reported->least_us,
@@ -344,11 +325,8 @@ static void tcsig_acked(struct sock *sk, const struct rate_sample *rs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	cs->busy_us = tp->tcp_mstamp;
-	if (cs->early && sk->sk_state != TCP_SYN_SENT && !tcsig_start(sk, cs))
-		return;
 	tcsig_receive_ack(sk, cs, rs);
-	if (cs->reported)
-		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
+	tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK && tp->packets_out);
 	if (cs->hop)
 		tcsig_control(sk, cs, rs);
 }
@@ -398,8 +376,7 @@ static void tcsig_resume(struct sock *sk)
 		return;
 	if (tcsig_is_new_transfer(sk, cs))
 		tcsig_begin_anew(sk, cs);
-	if (cs->reported)
-		tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK);
+	tcsig_count(sk, cs, cs->v.stage == TCSIG_SEEK);
 }
 
 /*
@@ -530,7 +507,7 @@ static struct tcp_congestion_ops tcsig_ops __read_mostly = TCSIG_OPS("csig");
  */
 static struct tcp_congestion_ops tcsig_blind __read_mostly = TCSIG_OPS("csig-reno");
 
-static struct tcp_congestion_ops tcsig_reno __read_mostly = HOP_CC_RENO("csig-reno");
+HOP_CC_ASKING(tcsig, "csig", ctag_flow_ask);
 
 /* The bounds are only checked here. */
 #define TCSIG_KNOB(name, member, low, high) \
@@ -551,6 +528,6 @@ static const struct tcsig_knobs tcsig_defaults = {
 	.idle_rounds = TCSIG_IDLE_DEFAULT_ROUNDS,
 };
 
-HOP_CC_MODULE(tcsig, .reno = &tcsig_reno);
+HOP_CC_MODULE(tcsig, .reno = &tcsig_reno, .asking = &tcsig_asking);
 
 MODULE_DESCRIPTION("Congestion control by CSIG (draft-ravi-ippm-csig-01)");

@@ -7,19 +7,16 @@
 
 #include "tcp_csig.h"
 
-/*
- * Leaves cs->reported NULL without CSIG. Return: false if the peer was asked and has not answered
- * yet, so that this function must be called again.
- */
+/* Return: false without CSIG, or without memory. */
 bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 {
 	struct csig_flow *flow = ctag_flow_open(sk);
 
 	if (!flow)
-		return !ctag_flow_ask(sk);
+		return false;
 	if (!hop_cc_allocate(sk, sizeof(*cs->reported))) {
 		ctag_flow_close(flow);
-		return true;
+		return false;
 	}
 	cs->reported->flow = flow;
 	cs->reported->mean_share_ppm = CSIG_PPM_MAX;
@@ -29,8 +26,6 @@ bool tcsig_open(struct sock *sk, struct tcsig_sock *cs)
 
 void tcsig_close(struct sock *sk, struct tcsig_sock *cs)
 {
-	if (!cs->reported)
-		return;
 	tcsig_count(sk, cs, false);
 	ctag_flow_close(cs->reported->flow);
 	hop_cc_free(sk);

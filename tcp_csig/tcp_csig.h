@@ -69,14 +69,13 @@ struct tcsig_reported {
 
 /**
  * struct tcsig_sock - state of a connection; written under the socket lock
- * @reported: latest reports of the carrier; NULL: the peer has not answered yet
+ * @reported: latest reports of the carrier; NULL before init()
  * @v: state of the algorithm
  * @net: sysctls of the netns
  * @init_pkts: the stack's initial window, at most U16_MAX
  * @busy_us: tcp_mstamp of the last ACK, or the end of the hold that follows it
  * @line_mbit: maximum rate of the device, read once per round; 0: not known
  * @hop: a hop of the path reports; otherwise Reno owns the window; dumps read it without the lock
- * @early: the carrier does not know yet whether the peer takes part; each ACK looks again
  */
 struct tcsig_sock {
 	struct tcsig_reported *reported;
@@ -86,7 +85,6 @@ struct tcsig_sock {
 	u32 line_mbit;
 	u16 init_pkts;
 	bool hop;
-	bool early;
 };
 
 /**

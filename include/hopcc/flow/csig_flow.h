@@ -10,6 +10,7 @@
 
 #include <linux/bits.h>
 #include <linux/types.h>
+#include <hopcc/lib/hop_discover.h>
 #include <hopcc/wire/csig.h>
 
 struct csig_flow;
@@ -57,10 +58,10 @@ struct csig_flow *ctag_flow_open(struct sock *sk);
  * in all.
  *
  * Context: socket lock held; may be softirq. May send an ACK.
- * Return: true if the answer is still open, or nothing was asked yet: call ctag_flow_open() on each
- * ACK, and this function again if that returns NULL. False if the connection stays without CSIG.
+ * Return: HOP_PEER_UNKNOWN: call it again at the next ACK; HOP_PEER_SUPPORTED: call
+ * ctag_flow_open(); HOP_PEER_UNSUPPORTED: the connection stays without CSIG.
  */
-bool ctag_flow_ask(struct sock *sk);
+enum hop_peer ctag_flow_ask(struct sock *sk);
 
 /**
  * ctag_flow_read() - read the latest value of a signal

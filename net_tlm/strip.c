@@ -166,8 +166,8 @@ unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 }
 
 /*
- * INT-MD: what TCP's checksum is right for. The TCP header, of @tcp_bytes, is at @tcp_at, and the
- * shim follows it.
+ * Finds out which bytes TCP's checksum covers. The TCP header, of @tcp_bytes, is at @tcp_at, and
+ * INT-MD's shim follows it.
  */
 static enum ntlm_sum ntlm_intmd_sum(struct sk_buff *skb, unsigned int tcp_at,
 				    unsigned int tcp_bytes, unsigned int shim_bytes)

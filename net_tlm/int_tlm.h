@@ -94,7 +94,7 @@ u32 ntlm_ioam_data_bytes(u32 slots);
  * @trust_idle: the administrator confirms that an empty queue is reported truly
  *
  * A counter or a queue in other units must not be compared with one that was read by an earlier
- * table: the hops are measured anew.
+ * table: the measurement of all hops starts again.
  */
 void ntlm_use_table(struct ntlm_state *t, u32 generation, bool trust_idle);
 

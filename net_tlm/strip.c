@@ -149,7 +149,7 @@ unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 		ntlm_count(net, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}
-	/* Else only one of both headers would be removed. */
+	/* Otherwise only one of IFA's two headers could be removed. */
 	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + IFA_HDR_BYTES))
 		return ntlm_strip_fail(net, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))

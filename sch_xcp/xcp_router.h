@@ -340,7 +340,7 @@ static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p
  *
  * If the sum of packet times would overflow, it and the sum of RTTs stay unchanged.
  *
- * Return: true if so many bytes have arrived that sxcp_is_over() must be asked.
+ * Return: true if the interval may be over: sxcp_is_over() must be called.
  */
 static inline bool sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
 			       const struct sxcp_pkt *pkt)

@@ -154,8 +154,8 @@ struct nint_arrival {
  * @tau_ns: RATIO: time of measurement
  * @flows: N; 0: not reported
  * @index: SUMMARY: index of the hop
- * @hops: WINDOW, RATIO: number of hops that the sender is to make room for; of other vendors with
- *	RATIO; 0: none, or not reported
+ * @hops: WINDOW, RATIO: number of hops for which the sender must make room; with RATIO, of other
+ *	vendors' hops; 0: none, or not reported
  * @none: RECORDS: without records, whatever the probe has
  */
 struct nint_reply {

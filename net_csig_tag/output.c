@@ -93,7 +93,7 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	/* A pure ACK with the option by which carriers negotiate reflects no value. */
+	/* A pure ACK that asks the peer or answers it reflects nothing. */
 	if ((!seg->payload_bytes && hop_negotiate_ack(&ctag_handshake_ops, skb, seg, flow)) ||
 	    hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;

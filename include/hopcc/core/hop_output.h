@@ -38,7 +38,7 @@ struct hop_segment {
 };
 
 /**
- * struct hop_handshake_ops - a carrier's properties and functions for hop_negotiate.h
+ * struct hop_handshake_ops - what a carrier tells hop_negotiate.h
  * @kind: kind of the carrier's flows
  * @bit: HOP_OPTION_* of the carrier
  * @in_front: data has a header in front of TCP, which is tried before the peer counts as one with

@@ -289,7 +289,6 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
 bool nint_receive_late(struct sk_buff *skb);
 
-
 /* Return: true if data carries headers. */
 static inline bool nint_is_inband(const struct int_flow *f)
 {

@@ -316,7 +316,7 @@ static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *s
 	sint_stamp_own(q, skb, h, check, pkts, &moment);
 }
 
-/* At a border, clear what hops have written into a packet that leaves, also into an answer (9.1). */
+/* At a border, clear what hops have written into a packet, also into an answer (9.1). */
 static noinline void sint_clear(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
 	struct sint_place place = {};

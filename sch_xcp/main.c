@@ -583,7 +583,7 @@ static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	if (q->shares)
 		return sxcp_enqueue_shared(q, skb, to_free);
 	if (hop_pkt_lacks(skb, q->params.protocol)) {
-		/* A packet without a congestion header is counted; it has no part in the feedback. */
+		/* A packet without a congestion header is counted, but gets no feedback. */
 		const struct hop_pkt_wire wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 
 		q->stats.other_pkts += wire.segs_pkts;

@@ -12,7 +12,7 @@
  * hop_ect_is_segment() - is a packet a segment of the socket itself?
  * @skb: a packet whose owner is a TCP socket
  *
- * The ports do not show it, because NAT may have translated them.
+ * Ports cannot tell, because NAT may have translated them.
  *
  * Return: false for a tunnel's packet around the segment.
  */

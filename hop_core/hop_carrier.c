@@ -112,7 +112,7 @@ void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count)
 
 void hop_carrier_note_passed(struct hop_flow *flow)
 {
-	/* Called for each header. */
+	/* Called for each header: avoid the write and the lock for all but the first. */
 	if (test_bit(HOP_FLOW_PASSED, &flow->flags))
 		return;
 	set_bit(HOP_FLOW_PASSED, &flow->flags);

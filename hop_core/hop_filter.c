@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Filters that a header in front of TCP would hide it from; see hopcc/core/hop_filter.h. */
+/* Filters from which a header in front of TCP would hide it; see hopcc/core/hop_filter.h. */
 
 #include <linux/bpf-cgroup.h>
 #include <linux/jiffies.h>
@@ -16,7 +16,7 @@
 /*
  * Hooks of the kernel at both ends of a list, and those of the carriers, do not filter:
  * br_netfilter's is the first, those of SYNPROXY and of conntrack's confirmation are the last. A
- * user may give a chain of nftables these priorities, too, but it has a type.
+ * user's chain of nftables may have these priorities, too, but its hook has a type.
  */
 static bool hop_filter_is_filter(const struct nf_hook_ops *ops)
 {
@@ -30,7 +30,7 @@ static bool hop_filter_is_filter(const struct nf_hook_ops *ops)
 	return ops->priority > NF_IP_PRI_FIRST && ops->priority < NF_IP_PRI_CONNTRACK_CONFIRM - 1;
 }
 
-/* Is the hook at an index of a list a filter? A hook that has just left is none. */
+/* Is the hook at an index of a list a filter? A hook that is being removed is not. */
 static bool hop_filter_is_filter_at(const struct nf_hook_entries *list, unsigned int i)
 {
 	return hop_filter_is_filter(READ_ONCE(nf_hook_entries_get_hook_ops(list)[i]));
@@ -191,7 +191,7 @@ static bool hop_filter_has_route_program(const struct dst_entry *dst)
 	return lwt && lwt->type == LWTUNNEL_ENCAP_BPF && lwtunnel_xmit_redirect(dst->lwtstate);
 }
 
-/* Does IPsec in software come next? Filters behind it see only AH or ESP. */
+/* Will IPsec in software transform the packet? Filters behind it see only AH or ESP. */
 static bool hop_filter_is_to_be_encrypted(const struct dst_entry *dst)
 {
 	const struct xfrm_state *x = dst_xfrm(dst);

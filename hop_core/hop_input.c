@@ -63,7 +63,7 @@ static bool hop_input_ends_handshake(const struct request_sock *req, u32 seq, u3
 	       between(seq, trsk->rcv_nxt, trsk->rcv_nxt + req->rsk_rcv_wnd);
 }
 
-/* The peer's last packets, after our end was closed and all its data was acknowledged. */
+/* Return: true for the peer's last packets after this end's data and FIN are acknowledged */
 static bool hop_input_is_in_time_wait(const struct sock *sk, u32 seq, u32 ack_seq)
 {
 	const struct tcp_timewait_sock *tw = tcp_twsk(sk);

@@ -118,7 +118,7 @@ EXPORT_SYMBOL_GPL(hop_ioam_parse);
  * hop_ioam_hdr_bytes() - length of a hop-by-hop header with a trace
  * @data_bytes: room for the data of the hops
  *
- * Two bytes of padding align the option to 4 bytes, more of it the end of the header to 8.
+ * Two bytes of padding align the option to 4 bytes; padding behind it aligns the header's end to 8.
  *
  * Return: bytes.
  */

@@ -4,7 +4,7 @@
 #include <linux/module.h>
 #include <hopcc/lib/hop_limit.h>
 
-/* A default child is a fifo that this qdisc made, and that no graft has replaced. */
+/* A default child is a fifo that this qdisc has created and that no user has replaced. */
 static bool hop_limit_is_default(const struct Qdisc *child)
 {
 	return child && child != &noop_qdisc && !child->handle;

@@ -182,8 +182,9 @@ static bool hop_pkt_is_ipv6(const struct sk_buff *skb, int offset_bytes)
  * @skb: the packet
  * @offset_bytes: result: offset of the IP header from the start of the frame
  *
- * Labels do not tell the type of the header behind them. A first nibble of 4 or 6 may also be the
- * start of an Ethernet frame's destination address (RFC 8469), so more of the header is checked.
+ * Labels do not contain the type of the header behind them. A first nibble of 4 or 6 may also be
+ * the start of an Ethernet frame's destination address (RFC 8469), so more of the header is
+ * checked.
  *
  * Return: ETH_P_IP or ETH_P_IPV6 in network order; 0 if it is neither.
  */

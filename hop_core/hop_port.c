@@ -17,7 +17,7 @@ static bool hop_port_has_mq(const struct net_device *dev)
 	return rtnl_dereference(dev->qdisc)->flags & TCQ_F_MQROOT;
 }
 
-/* Is @sch below nothing but wrappers of one child, the outermost of which is a child of mq? */
+/* Return: true if @sch is below qdiscs that wrap one child, and else only below mq */
 static bool hop_port_is_wrapped(const struct Qdisc *sch)
 {
 	const struct Qdisc *above = qdisc_root_sleeping(sch);
@@ -46,7 +46,7 @@ bool hop_port_is_of_queue(const struct Qdisc *sch)
 	const struct net_device *dev = qdisc_dev(sch);
 
 	ASSERT_RTNL();
-	/* A queue's default qdisc has no handle, and mq makes it before mq itself is attached. */
+	/* mq makes its queues' default qdiscs, without handles, before mq itself is attached. */
 	if (!sch->handle)
 		return netif_is_multiqueue(dev) && sch->parent != TC_H_ROOT &&
 		       TC_H_MIN(sch->parent) == sch->dev_queue - dev->_tx + 1;
@@ -62,7 +62,7 @@ EXPORT_SYMBOL_GPL(hop_port_is_of_queue);
  * @sch: the qdisc; its init() may be the caller
  *
  * A qdisc below a scheduler or a shaper does not decide when the driver gets a packet. A virtual
- * device has no ring: it hands packets on at once.
+ * device has no ring: it forwards packets at once.
  *
  * Context: process, RTNL held.
  * Return: true if nothing but our own qdiscs that wrap one child is between @sch and the device or
@@ -154,7 +154,7 @@ u64 hop_port_sum(const struct hop_port *port)
 }
 EXPORT_SYMBOL_GPL(hop_port_sum);
 
-/* Store each qdisc's counts of now; it may send meanwhile. Context: the port's lock held. */
+/* Store the current counts of each qdisc, which may be sending. Context: the port's lock held. */
 static void hop_port_report_locked(struct hop_port *port)
 {
 	u64 bytes = port->base_bytes, backlog_bytes = 0;
@@ -183,7 +183,7 @@ static void hop_port_report_locked(struct hop_port *port)
  * @port: the port
  * @now_ns: current time, by ktime_get_ns()
  *
- * If another CPU is doing so at the moment, this does nothing.
+ * If another CPU is updating them at the moment, this does nothing.
  *
  * Context: bottom halves disabled.
  */

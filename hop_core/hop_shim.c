@@ -122,7 +122,7 @@ bool hop_shim_is_rewritten(const struct sk_buff *skb)
 #endif
 }
 
-/* TLS that the NIC is to encrypt: the NIC must find TCP behind IP, and compute its checksum. */
+/* TLS that the NIC encrypts: the NIC must find TCP behind IP, and compute its checksum. */
 static bool hop_shim_is_to_be_encrypted(const struct sk_buff *skb)
 {
 #if defined(CONFIG_TLS_DEVICE) || defined(CONFIG_SKB_DECRYPTED)
@@ -164,7 +164,7 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 EXPORT_SYMBOL_GPL(hop_shim_insert);
 
-/* Get the length of the MAC header to move, 0 if the device has none; -1 if it is not set. */
+/* Return: length of the MAC header to move; 0 if the device has none; -1 if it is not set */
 static int hop_shim_mac_bytes(const struct sk_buff *skb)
 {
 	int bytes;

@@ -16,40 +16,47 @@
  *
  * Deviations from the draft; Documentation/conformance/hpccpp.md has what gets worse without each:
  * - Records. U starts at 1. Stored records are updated with every answer, Wc once a round trip. A
- *   record is new after HPCC_UNITS_MIN units or T: the maximum of several rates with the rounding
- *   of fewer is biased. dts is the value closest to the time between the answers;
- *   HPCC_STORED_MAX_NS later nothing is compared, and W doubles if it is so small that this is the
- *   flow's round. Records of HPCC_PATHS_MAX paths are kept, each compared with its own path's.
- * - Hop. The most loaded hop stays the one of the latest answer, unless another one's u' is larger
- *   by HPCC_U_STAY: the maximum of several u', each of which is a few percent off, is biased.
+ *   record is new if its port has sent HPCC_UNITS_MIN units since the stored one, or after T: the
+ *   rounding of fewer units would bias the maximum of the hops' rates upwards. Of the values that
+ *   dts may have, the one closest to the time between the answers is taken. Records older than
+ *   HPCC_STORED_MAX_NS are not compared; if W is less than a packet, it then doubles, so that the
+ *   flow's next round is shorter. Records of HPCC_PATHS_MAX paths are kept, and a record is
+ *   compared only with one of its own path.
+ * - Hop. The most loaded hop stays the one of the latest answer, unless another hop's u' is larger
+ *   by HPCC_U_STAY. Each u' is a few percent off, so the maximum of all would be too large.
  * - Queue. Two packets, HPCC_FREE_PKTS, count as empty: a probe has its own data packet behind it,
  *   and TCP's smallest burst is two packets.
- *   A queue is to drain in T and the delay of answers on the way back, which is not in T; at least
- *   in HPCC_DRAIN_PKTS packet times of its port: a burst of another flow is no overload.
- * - Rate. W_init and W_ai are those of the path's slowest port, whether slower or faster than the
- *   line: with the line's, W_ai does not fit that port.
- * - Growth. The sender estimates N as W_init / (1.5 W), from N to HPCC_FLOWS_RANGE N, so that all
- *   flows add less than 1.5 (1 - eta) of a BDP; in its first round it adds a third. The target is
- *   eta - W_ai / W_init, and W is at most what it allows, so that a single flow settles at eta.
- * - Bursts. If one has cut W and then leaves more than 1/16 of eta free, W returns to the window
- *   that the flow had without overload (hpcc_remember()), instead of by maxStage rounds of W_ai.
- * - Less than a packet. The flow's round is the time in which it sends one, several T. A queue is
- *   to drain in a round, not in T. With U below half of eta, or less than a quarter of a packet,
- *   the flow does not wait for maxStage rounds. In the latter case it moves a quarter of the way:
- *   it measures over a round, and a change has its effect a round later.
- * - Loss halves the larger of W and Wc; if U has cut W by that much since, W stays.
+ *   A queue must drain within T plus the delay of answers on the way back, which T does not
+ *   include. The least time is HPCC_DRAIN_PKTS packet times of the port, so that a burst of another
+ *   flow does not count as overload.
+ * - Rate. W_init and W_ai are computed from the rate of the path's slowest port, whether this is
+ *   slower or faster than the line: a W_ai from the line rate would not fit that port.
+ * - Growth. The sender estimates the number of flows as W_init / (1.5 W), limited to N to
+ *   HPCC_FLOWS_RANGE N, so that all flows together add less than 1.5 (1 - eta) of a BDP. In its
+ *   first round a flow adds a third of W_ai. The target is eta - W_ai / W_init, and W is at most
+ *   what this target allows, so that a single flow settles at eta.
+ * - Bursts. If a burst has reduced W, and more than 1/16 of eta is free afterwards, W returns at
+ *   once to the window that the flow had without overload (hpcc_remember()), instead of growing by
+ *   W_ai for maxStage rounds.
+ * - Windows below one packet. The flow's round is the time in which it sends one packet, several T.
+ *   A queue must drain within such a round, not within T. With U below half of eta, or with W below
+ *   a quarter of a packet, the flow does not wait for maxStage rounds. With W below a quarter of a
+ *   packet, W moves by a quarter of the difference in each round, because the effect of a change
+ *   is measured up to two rounds later.
+ * - Loss sets W to half of the larger one of W and Wc. If U has already reduced W below that, a
+ *   loss does not reduce W again.
  */
 #include <linux/module.h>
 #include <hopcc/lib/hpcc.h>
 
-/* Less than HPCC_UNITS_MIN in so much time is no load. */
+/* After this time a record is new even with fewer units than HPCC_UNITS_MIN: the load is low. */
 #define HPCC_NEW_MAX_NS		4000000U
 /*
  * A window below 1/2^HPCC_TINY_SHIFT of a full packet moves 1/2^HPCC_TINY_SHIFT of the way in each
  * round.
  */
 #define HPCC_TINY_SHIFT		2
-/* Full packets that a port sends in the least time in which a queue is to drain. */
+/* Minimum time in which a queue must drain, in full packets that the port sends meanwhile. */
 #define HPCC_DRAIN_PKTS		32U
 /* u' by which another hop must exceed that of the most loaded one to replace it. */
 #define HPCC_U_STAY		(HPCC_U_ONE >> 4)
@@ -130,8 +137,8 @@ static u64 hpcc_wire_ps(u32 bytes, const struct int_speed *port)
 }
 
 /*
- * ts - ts', of which the record has 24 bits: the value closest to the time between the answers. 0:
- * the record is not new.
+ * ts - ts'. Timestamps have 24 bits, so several differences are possible: the one closest to the
+ * time between the answers is returned, or 0 if the record is not new.
  */
 static u32 hpcc_elapsed_ns(u32 ts_ns, u32 was_ns, u32 local_ns)
 {
@@ -159,10 +166,10 @@ static bool hpcc_is_tiny(const struct hpcc_vars *v, const struct hpcc_params *p)
 }
 
 /*
- * The time in which a queue is to drain: T with the delay on the way back, or the flow's round if
- * that is longer, because its window is less than a packet. At least HPCC_DRAIN_PKTS packet times
- * of the port; twice as many for a window between a quarter of a packet and one: few such flows use
- * a port, and one may meet the same other packets in each of its rounds.
+ * The time in which a queue must drain: T plus the delay on the way back, or the flow's round if
+ * the window is less than a packet. It is at least HPCC_DRAIN_PKTS packet times of the port, and
+ * twice as many for a window between a quarter of a packet and one: few such flows use a port, and
+ * a flow may meet the same packets of other flows in each of its rounds.
  */
 static u64 hpcc_drain_ps(const struct hpcc_vars *v, const struct hpcc_params *p,
 			 const struct int_speed *port)
@@ -266,8 +273,8 @@ static void hpcc_add_path(struct hpcc_vars *v, u32 key, u8 records)
 }
 
 /*
- * Lines 1 to 10, for records of the same hops as the stored ones. With the maximum of u', a flow
- * over three hops that are used alike would have less of them than flows over one.
+ * Lines 1 to 10, for records of the same hops as the stored ones. If U followed the maximum of u',
+ * a flow across three equally loaded hops would get less of each than a flow across one.
  */
 static enum hpcc_received hpcc_measure(struct hpcc_vars *v, const struct hpcc_params *p,
 				       const __be64 *record, unsigned int records, u64 now_ns)
@@ -318,8 +325,8 @@ u32 hpcc_forward_ns(const struct int_hdr *h, u32 wire_bytes)
 EXPORT_SYMBOL_GPL(hpcc_forward_ns);
 
 /*
- * The stored records are too old. If the round of the flow takes so long because its window is less
- * than a packet, those of the next answer would be too old as well.
+ * The stored records are too old to be compared. If the window is less than a packet, the flow's
+ * round takes that long, and the next records would be too old as well: double the window.
  */
 static void hpcc_shorten_round(struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -441,8 +448,8 @@ static void hpcc_remember(struct hpcc_vars *v, const struct hpcc_params *p)
 }
 
 /*
- * Return: true if the flow does not wait for maxStage rounds, which last longer than T each: if
- * they exceed 4 T, or if U is below half of eta.
+ * Return: true if the flow does not wait for maxStage rounds, because each of its rounds lasts
+ * longer than 4 T, or longer than T while U is below half of eta.
  */
 static bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params *p)
 {
@@ -450,11 +457,11 @@ static bool hpcc_is_starved(const struct hpcc_vars *v, const struct hpcc_params 
 }
 
 /*
- * W by lines 12 to 17, before it is bounded. Without overload it is not more than U allows: else a
- * single flow would settle above eta. If a burst has left much free capacity, the flow returns to
- * the window before it. The flows of a port whose windows are far below a packet see an average
- * over a whole round, and what they change takes effect with their next packet, up to a round
- * later: with the whole way they would swing.
+ * W by lines 12 to 17, before it is limited. Without overload W is at most what U allows: otherwise
+ * a single flow would settle above eta. If much capacity is free after a burst, the flow returns to
+ * the window from before the burst. A flow whose window is far below a packet measures an average
+ * over a whole round, and a new window takes effect with its next packet, up to a round later. If
+ * such flows changed their windows by the whole difference, the load would oscillate.
  */
 static u64 hpcc_next_wnd(const struct hpcc_vars *v, const struct hpcc_params *p, bool multiply)
 {

@@ -6,7 +6,7 @@
  *	option	+------+--------+-------------+------------------------------+
  *		| kind | length |    ExID     |   data fields, if any        |
  *		+------+--------+-------------+------------------------------+
- *		length 4: no tag came
+ *		length 4: no tag was received
  *		length 6 or 10: data fields of a compact or expanded tag
  *
  *	path	UNPROVEN ---------------- a value comes back --------------> PROVEN
@@ -34,7 +34,7 @@
 #define CSIG_EXID_DEFAULT	0x4353
 #define CSIG_OPT_HEAD_BYTES	4U
 #define CSIG_DATA_MAX_BYTES	6U
-/* An option with the most data, and NOPs. */
+/* The longest option: an expanded tag's data fields, and NOPs. */
 #define CSIG_OPT_MAX_BYTES	12U
 
 /**
@@ -60,8 +60,8 @@ void ctag_opt_write(u8 *to, u16 exid, enum csig_form form, const struct csig_tag
 
 /*
  * A mark is a copy of a tag in skb->cb. It carries the tag from POST_ROUTING, or from the egress
- * hook of a tunnel, to the egress hook of the port. Others may overwrite these 8 bytes, so they
- * contain a keyed check value. Zeros are no mark.
+ * hook of a tunnel, to the egress hook of the port. Other code may overwrite these 8 bytes in
+ * between, so they contain a keyed check value. Eight zero bytes are no mark.
  */
 #define CSIG_MARK_BYTES		8U
 #define CSIG_MARK_CHECK_BYTES	2U
@@ -89,12 +89,12 @@ void ctag_mark_write(u8 *mark, enum csig_form form, const struct csig_tag *t, u6
 enum csig_form ctag_mark_read(const u8 *mark, struct csig_tag *t, u64 secret);
 
 /**
- * ctag_turn() - signal type of a tag: each type has its weight of consecutive tags
+ * ctag_turn() - choose the signal type of the next tag
  * @n: number of previous tags
  * @weight_pkts: weights by signal type; 0: never; may differ from call to call
  *
- * The tags of a type are consecutive because a receiver merges packets that request the same
- * signal.
+ * The types take turns, each for as many consecutive tags as its weight. A receiver merges only
+ * packets that request the same signal, so consecutive tags of a type are better than a mixture.
  *
  * Return: enum csig_type; CSIG_TYPES if all weights are 0.
  */
@@ -131,7 +131,7 @@ void ctag_receive(struct ctag_received *h, enum csig_form form, const struct csi
 u32 ctag_reflect_pick(const struct ctag_received *h);
 
 /**
- * ctag_reflected() - the latest tag of a signal was reflected
+ * ctag_reflected() - note that the latest tag of a signal was reflected
  * @h: state of the signal
  * @now_ns: current time
  */
@@ -140,8 +140,8 @@ void ctag_reflected(struct ctag_received *h, u64 now_ns);
 /**
  * enum ctag_path_state - do tags pass the path? For the transitions see the drawing above.
  * @CSIG_PATH_UNPROVEN: not known; one tag at a time is sent
- * @CSIG_PATH_PROVEN: they do
- * @CSIG_PATH_STRIPPED: they do not
+ * @CSIG_PATH_PROVEN: tags pass
+ * @CSIG_PATH_STRIPPED: tags do not pass
  */
 enum ctag_path_state {
 	CSIG_PATH_UNPROVEN,
@@ -154,7 +154,7 @@ enum ctag_path_state {
  * @state: enum ctag_path_state
  * @misses: number of consecutive unanswered tags
  * @waiting: a tag is waiting for its answer
- * @newest: the unanswered tag is the last one that was sent
+ * @newest: no other tag was sent after the unanswered one
  * @end_seq: sequence number that acknowledges the packet of this tag
  * @since_ns: time at which it was sent; for CSIG_PATH_STRIPPED, time at which that state was
  *	entered
@@ -210,8 +210,9 @@ void ctag_path_answered(struct csig_path *p);
 void ctag_path_empty(struct csig_path *p, u32 ack_seq, u64 now_ns);
 
 /*
- * After decapsulation the tag of the outer packet waits for the inner packet. Since receivers merge
- * packets in between, tags wait per flow and signal, and the worst value is kept.
+ * After decapsulation the tag of the outer packet is stored until the inner packet is received. The
+ * host may merge packets in between, so tags are stored by flow and signal, and of several tags the
+ * one with the worst value is kept.
  */
 
 /**

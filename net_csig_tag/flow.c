@@ -73,8 +73,9 @@ void ctag_flow_receive(struct ctag_net *cn, struct hop_flow *flow, enum csig_for
 }
 
 /*
- * At the receiver: data was received without a tag. This is not reported while a tag waits to be
- * reflected: it may have been that of the data, in the outer packet of a tunnel.
+ * At the receiver: data was received without a tag. This is not reported while a received tag has
+ * not been reflected yet: that tag may belong to this data, if it was in the outer packet of a
+ * tunnel.
  */
 void ctag_flow_miss(struct hop_flow *flow)
 {
@@ -87,7 +88,7 @@ void ctag_flow_miss(struct hop_flow *flow)
 	spin_unlock_bh(&f->lock);
 }
 
-/* The path may have changed its state @from. Context: the flow's lock held. */
+/* Trace and count a change of the path's state, which was @from. Context: the flow's lock held. */
 static void ctag_note_path(struct ctag_net *cn, struct hop_flow *flow, u8 from)
 {
 	const struct csig_flow *f = hop_flow_state(flow);
@@ -172,8 +173,8 @@ void ctag_flow_reported_empty(struct ctag_net *cn, struct hop_flow *flow, u32 ac
 }
 
 /*
- * Return: true if the request includes this segment. There are no tags after a retransmission
- * timeout, since tags may be the reason for the losses.
+ * Return: true if a tag is requested for this segment. After a retransmission timeout no segment
+ * has a tag, because the tags may be the reason for the losses.
  */
 static bool ctag_is_requested(const struct ctag_request *request, const struct hop_segment *seg,
 			      const struct sock *sk)
@@ -186,8 +187,8 @@ static bool ctag_is_requested(const struct ctag_request *request, const struct h
 /**
  * ctag_type_of() - signal type that a packet requests
  * @cn: the netns' state
- * @n: number of packets before it that might carry tags
- * @every_pkts: every n-th packet carries one
+ * @n: number of packets before it that could have carried tags
+ * @every_pkts: one packet in @every_pkts carries a tag
  *
  * Return: the type; CSIG_TYPES for no tag.
  */
@@ -259,7 +260,7 @@ enum csig_form ctag_flow_tag(struct ctag_net *cn, struct hop_flow *flow, const s
 	return form;
 }
 
-/* At the sender: the tag that was decided on last was not sent after all. */
+/* At the sender: the tag that the flow decided on last was not sent after all. */
 void ctag_flow_unsent(struct hop_flow *flow)
 {
 	struct csig_flow *f = hop_flow_state(flow);
@@ -271,7 +272,7 @@ void ctag_flow_unsent(struct hop_flow *flow)
 
 /*
  * Bytes that this end adds to packets with data, and that TCP must leave free. ESP pads packets to
- * the cipher's block: only a block less of data makes them shorter in any case.
+ * whole blocks of the cipher, so only a whole block less of data makes each packet shorter.
  */
 static u32 ctag_added_bytes(const struct csig_flow *f)
 {

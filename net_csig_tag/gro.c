@@ -26,7 +26,8 @@ static bool ctag_may_merge(const struct sk_buff *p, u32 at_bytes, enum csig_form
 }
 
 /*
- * @skb was merged into the first held packet that is marked as of the same flow.
+ * @skb was merged into the first held packet that GRO has marked as one of the same flow: keep the
+ * worse of both tags there.
  */
 static void ctag_keep_worst(struct list_head *head, u32 at_bytes, enum csig_form form,
 			    const struct csig_tag *t)
@@ -99,8 +100,8 @@ static int ctag_gro_complete(struct sk_buff *skb, int at_bytes, enum csig_form f
 
 /*
  * skb->data is behind the MAC header. The tag becomes a part of the MAC header, so that the inner
- * protocol's segmentation copies it. The segments are left like that: a device does not read these
- * fields, and its peer takes the tag's EtherType from the frame.
+ * protocol's segmentation copies it. The MAC headers of the segments stay so long: a device does
+ * not read these fields of the skb, and its peer takes the tag's EtherType from the frame.
  */
 static struct sk_buff *ctag_gso_segment(struct sk_buff *skb, netdev_features_t features,
 					enum csig_form form)

@@ -40,8 +40,9 @@ const struct hop_handshake_ops ctag_handshake_ops = {
 /*
  * TCP sends with its socket locked, either by the process that owns the socket or in softirq. The
  * packets then have the socket's route, without a reference to it. A packet that was queued, e.g.
- * to NFQUEUE, holds its own reference, as does a packet that was rerouted. For these, room is
- * reserved when a packet arrives. lockdep checks this in ctag_flow_reserve().
+ * to NFQUEUE, holds its own reference, as does a packet that was rerouted. Then the socket may not
+ * be locked, and room is reserved when the next packet arrives. lockdep checks this in
+ * ctag_flow_reserve().
  */
 static bool ctag_is_locked(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
@@ -57,7 +58,7 @@ static const struct xfrm_state *ctag_ipsec_state(const struct sk_buff *skb)
 	return dst ? dst_xfrm(dst) : NULL;
 }
 
-/* A device that encrypts parses the frame, and might send one with a tag in the clear. */
+/* A device that encrypts parses the frame: it might send a frame with a tag without encryption. */
 static bool ctag_is_encrypted_by_device(const struct sk_buff *skb)
 {
 	const struct xfrm_state *x = ctag_ipsec_state(skb);

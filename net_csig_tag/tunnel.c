@@ -197,7 +197,7 @@ static enum csig_form ctag_tunnel_take(const struct net *net, const struct sk_bu
 	return form;
 }
 
-/* The frame's tag, at skb->data, gets the worse of both values. */
+/* The frame's tag, at skb->data, gets the value of the outer packet's tag if that is worse. */
 static void ctag_tunnel_merge(struct ctag_net *cn, struct sk_buff *skb, enum csig_form form)
 {
 	const u32 data_bytes = csig_data_bytes(form);

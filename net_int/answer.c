@@ -22,7 +22,7 @@
 #include "net_int.h"
 #include "trace.h"
 
-/* Context: in->starters_lock is held. Return: NULL if no place is free or memory is short. */
+/* Context: in->starters_lock is held. Return: NULL if no entry is free or memory is short. */
 static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, u64 now_ns)
 {
 	struct nint_starters **place, **free = NULL;
@@ -48,8 +48,8 @@ static struct nint_starters *nint_get_starters(struct nint_net *in, u32 device, 
 }
 
 /*
- * Counts a flow to the device by which it arrives, if its bottleneck is the last hop. Return: N; 0:
- * not known. If no answer is due, N is that of the last answer. Context: the flow's lock is held.
+ * Counts a flow for the device on which it arrives, if its bottleneck is the last hop. Return: N;
+ * 0: not known. Without a new answer, N of the last answer. Context: the flow's lock is held.
  */
 static u32 nint_count_flows(struct nint_net *in, const struct sk_buff *skb, struct hop_flow *flow,
 			    const struct int_hdr *h, bool answer, u64 now_ns)
@@ -134,8 +134,8 @@ u64 nint_tag(const struct nint_net *in, const struct hop_flow_key *key, bool out
 }
 
 /*
- * Leaves the summary to the next ACK. Return: false if one already waits too long, so that an
- * answer packet is needed. Context: f->lock is held.
+ * Leaves the summary to the next ACK. Return: false if an earlier summary has waited too long, so
+ * that an answer packet is needed. Context: f->lock is held.
  */
 static bool nint_request_summary(struct int_flow *f, const struct nint_arrival *arrival, u8 index,
 				 u64 now_ns)
@@ -303,7 +303,7 @@ static bool nint_send_v6(struct sk_buff *skb, const struct hop_flow_key *key, st
 #endif
 }
 
-/* An ACK of what the socket has received, as far as that can be read without the socket lock. */
+/* An ACK up to RCV.NXT, which is read without the socket lock and may be outdated. */
 static struct sk_buff *nint_make_segment(const struct hop_flow_key *key, const struct sock *sk,
 					 const struct nint_control *ctl)
 {

@@ -36,7 +36,7 @@
  * @hdr: the header, validated
  * @room: memory for @hdr and its records
  * @tail: words behind the header
- * @bytes: length of both
+ * @bytes: length of @hdr and @tail
  * @flow: flow of the connection; NULL if the header is not used
  * @unused: counter of the reason why the header is not used; INT_COUNTS if it is used
  */
@@ -463,8 +463,8 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 }
 
 /*
- * Called behind the hook; skb->data is at our header. The hook has already seen the packet and left it, unless it arrived
- * in fragments.
+ * Called behind the hook; skb->data is at our header. The hook has already seen the packet and left
+ * it, unless it arrived in fragments.
  *
  * Return: false if the packet is unchanged and no protocol handles it.
  */

@@ -16,13 +16,13 @@
  * flow (int_ask.seldom), one packet a round trip collects records, see nint_is_underway().
  *
  * Two answers are needed early after a start, or a restart after a pause: the period is then a
- * quarter of the usual one. The same holds while an answer reports a queue of more than half of T,
- * which makes RTTs much longer than T: then it is an eighth. The first probe after a start is sent
- * behind the first data if more data follows: see nint_passes(). In the first eighth of the window,
- * a packet also has a probe if it is twice as far from the start, in bytes, as the last packet with
- * a probe. If N senders start at once, a packet with d bytes in front of it waits for N d bytes; so
- * for any N an answer that reports a queue arrives soon after the first one. On an unproven path
- * only the first two of these probes are sent.
+ * quarter of the usual one. While answers report a queue of more than half of T, which makes RTTs
+ * much longer than T, it is an eighth. The first probe after a start is sent behind the first data
+ * if more data follows: see nint_passes(). In the first eighth of the window, a packet also has a
+ * probe if it is twice as far from the start, in bytes, as the last packet with a probe. If N
+ * senders start at once, a packet with d bytes in front of it waits for N d bytes; so for any N an
+ * answer that reports a queue arrives soon after the first one. On an unproven path only the first
+ * two of these probes are sent.
  *
  * After the start, there are INT_APART_PKTS packets between two probes, for at most
  * INT_APART_PERIODS periods, because the probes of many flows with small windows would be a load:
@@ -58,7 +58,7 @@
 #define INT_PERIOD_MAX_NS	4000000U
 #define INT_PERIOD_MIN_NS	1000U
 
-/* log2 of the part of an RTT within which a second answer would report the same. */
+/* A second answer within 1/2^INT_RTT_SHIFT of an RTT would report the same: a period is longer. */
 #define INT_RTT_SHIFT		2
 
 /* Validity of records: half the period of a hop's timestamp. */
@@ -66,10 +66,11 @@
 #define INT_START_ANSWERS	2U
 #define INT_START_SHIFT		3
 #define INT_OPENING_SHIFT	2
-/* log2 of the part of the first window in which probes are sent at twice the distance. */
+/* Probes at doubling distances are sent in the first 1/2^INT_FAR_SHIFT of the window. */
 #define INT_FAR_SHIFT		3
 /*
- * Packets between two probes, the same while answers are needed early, and the maximum in periods.
+ * Distance between two probes: in packets, in packets while answers are needed early, and the time
+ * in periods after which a probe is sent at any distance.
  */
 #define INT_APART_PKTS		8U
 #define INT_APART_SOON_PKTS	2U
@@ -77,7 +78,7 @@
 /* After an answer with a queue above T / 2^INT_QUEUE_SHIFT more answers are needed early. */
 #define INT_QUEUE_SHIFT		1
 
-/* Timeout in units of T and of TCP's RTT, and its minimum: one period of the longest kind. */
+/* Timeout in units of T or TCP's RTT, whichever is longer, and its minimum: the longest period. */
 #define INT_TIMEOUT_RTTS	4U
 #define INT_TIMEOUT_MIN_NS	4000000ULL
 /* Timeout while TCP has no RTT yet: TCP's initial RTO. */
@@ -85,7 +86,7 @@
 
 /* Number of unanswered packets after which the path is given up. */
 #define INT_UNANSWERED_MAX		3U
-/* Maximum number of these in the first window: the last one is delayed to see other conditions. */
+/* The first of these are sent in the first window, the last one a timeout later. */
 #define INT_OPENING_UNANSWERED	2U
 
 /* With headers in data: how often the receiver gets the parameters of its algorithm. */
@@ -230,7 +231,7 @@ static inline bool nint_is_underway(const struct nint_asker *a, u32 una_seq)
 bool nint_passes(struct nint_asker *a, u64 now_ns, u32 seq, bool more);
 
 /**
- * nint_forget_unanswered() - let packets without an answer so far not count
+ * nint_forget_unanswered() - reset the count of unanswered packets
  * @a: state of the flow
  */
 static inline void nint_forget_unanswered(struct nint_asker *a)
@@ -257,8 +258,8 @@ enum nint_turn nint_turn(const struct nint_asker *a, u64 now_ns, u32 period_ns, 
  * @a: state of the flow
  * @now_ns: current time
  * @timeout_ns: nint_timeout_ns()
- * @seq: sequence number of the data with which it is sent; for headers in data, where the distance
- *	does not count, the previous one, unless one answer a round trip is enough
+ * @seq: sequence number of the data with which it is sent. Headers in data do not depend on the
+ *	distance: pass @a's left_seq, unless one answer a round trip is enough
  *
  * Return: ID of the packet.
  */

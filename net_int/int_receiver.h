@@ -11,9 +11,9 @@
  * Deviations:
  * - The ratio is U as filtered by the receiver, and the time of measurement is given as T. So the
  *   sender's own filter uses it unchanged, and a lost answer does no harm.
- * - N is the number of flows that arrived by the same device and have the link to it as their
- *   bottleneck: the last hop is the one that sends to that device. A client reports T and the
- *   bottleneck of its flows, and may lie: it adds a bounded number to the N of other clients.
+ * - N is the number of flows that arrived on the same device and have the link to it, the path's
+ *   last hop, as their bottleneck. A client reports T and the bottleneck of its flows, and may lie:
+ *   so it adds only a limited number to the N of other clients.
  * - If the sender requests what this host must not or cannot yet report, it gets a less detailed
  *   answer.
  * - If every data packet collects records, not every one is answered: there is one answer per T, or
@@ -32,8 +32,8 @@
 #include <hopcc/flow/int_vendor.h>
 
 /*
- * Maximum time for which an answer waits for an ACK with room for it, as data or SACK blocks may
- * take that room. It is shorter than a sender's timeout.
+ * Maximum time for which an answer waits for an ACK with room for it: data or SACK blocks may take
+ * that room. The time is shorter than a sender's timeout.
  */
 #define INT_PENDING_MAX_NS	2000000ULL
 
@@ -41,19 +41,19 @@
 #define INT_STARTERS_TS	10U
 
 /*
- * Number of clients of a device that are counted apart. Clients share a place by chance; the hash
- * is keyed, so that no client can choose a place.
+ * Number of entries for the clients of a device. A keyed hash of a client's address chooses its
+ * entry, so clients may share an entry by chance, but no client can choose one.
  */
 #define INT_STARTERS_CLIENTS	64U
 
 /*
  * Maximum number that a client adds to the N of other clients. A client with more flows gets an N
- * that has all of them, so the sum of W_ai stays in bounds: at most one W (1 - eta) for each client
- * above the maximum, and one for all others.
+ * that includes all of them. So the sum of all W_ai is limited: to one W (1 - eta) for each client
+ * above the maximum, and one for all other clients together.
  */
 #define INT_STARTERS_OF_OTHER	64U
 
-/* A device without such flows for this time may lose its place to another one. */
+/* A device without such flows for this time may lose its entry to another device. */
 #define INT_STARTERS_IDLE_NS	1000000000LL
 
 /*
@@ -105,7 +105,7 @@ struct nint_client {
 
 /**
  * struct nint_starters - number of flows that share a last hop; protected by a lock of the netns
- * @device: device by which they arrive
+ * @device: device on which they arrive
  * @epochs: number of the last period of any client
  * @used_ns: time at which a flow was last counted
  * @client: flows by client, each with its own period
@@ -134,32 +134,32 @@ static inline u64 nint_longest_queue_ns(const struct int_hdr *h)
 /**
  * nint_starters_join() - count a flow whose bottleneck is the last hop
  * @s: count of the device
- * @client: place of the client that sends the flow, below INT_STARTERS_CLIENTS
+ * @client: entry of the client that sends the flow, below INT_STARTERS_CLIENTS
  * @r: the flow
  * @now_ns: current time
  *
- * Return: false if the N of other clients does not contain the flow, since the client has more than
- * INT_STARTERS_OF_OTHER. Only the first call in a period says so.
+ * Return: false if the flow is not counted in the N of other clients, because the client has more
+ * than INT_STARTERS_OF_OTHER flows. Only the first call for a flow in a period returns false.
  */
 bool nint_starters_join(struct nint_starters *s, u32 client, struct nint_receiver *r, u64 now_ns);
 
 /**
  * nint_starters_flows() - get N for a client
  * @s: count of the device
- * @client: place of the client
+ * @client: entry of the client
  * @now_ns: current time
  *
- * Whatever one client sends, N of another one grows by INT_STARTERS_OF_OTHER at most, and by one
- * packet of any client by 1 at most.
+ * Whatever one client sends, the N of another client grows by INT_STARTERS_OF_OTHER at most, and
+ * one packet of a client increases it by 1 at most.
  *
  * Return: all flows of the client, and of each other client at most INT_STARTERS_OF_OTHER.
  */
 u32 nint_starters_flows(const struct nint_starters *s, u32 client, u64 now_ns);
 
-/* The periods get other numbers than those of the device that was counted here before. */
+/* The periods' numbers differ from those of the device that had this entry before. */
 void nint_starters_init(struct nint_starters *s, u32 device, u64 now_ns);
 
-/* Return: true if the place of the device may be given to another one. */
+/* Return: true if the entry of the device may be given to another device. */
 bool nint_starters_is_idle(const struct nint_starters *s, u64 now_ns);
 
 /**
@@ -175,8 +175,8 @@ void nint_receiver_starters(struct nint_receiver *r, u32 counted);
  * @msg: message of the probe
  * @terms: parameters in the probe
  *
- * The algorithm starts with the first request; if T or the maximum window changes later, the rate
- * stays the same.
+ * The algorithm starts with the first request. If T or the maximum window changes later, the window
+ * is scaled so that the rate stays the same.
  */
 void nint_receiver_ask(struct nint_receiver *r, const struct int_msg *msg,
 		       const struct int_terms *terms);
@@ -193,7 +193,7 @@ bool nint_receiver_is_last_hop(const struct nint_receiver *r, const struct int_h
  * @now_ns: local clock
  * @reply: result
  *
- * Return: true if an answer is to be sent.
+ * Return: true if an answer must be sent.
  */
 bool nint_receiver_update(struct nint_receiver *r, const struct int_hdr *h,
 			  bool anonymous, bool by_ack, u64 now_ns,

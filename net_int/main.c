@@ -10,7 +10,7 @@
  *	 conntrack, firewall: TCP    ^            |   conntrack, NAT: TCP
  *	 input.c: headers, probes, --+            +-> output.c: negotiation, inband
  *	          answers                             probe.c: a probe beside the data
- *	 answer.c: back it goes
+ *	 answer.c: returns telemetry
  *
  *	 protocol.c: what the stack calls by the protocol number of the header: GSO, GRO, ICMP
  *	 this file: registration, the sysctls below net.hopcc
@@ -50,8 +50,9 @@ static const struct hop_carrier nint_carrier = {
 };
 
 /*
- * Answers are options and segments of TCP. GSO packets of other namespaces are forwarded even where
- * the carrier is off.
+ * Requests packets with the header's protocol number always, because GSO packets of other
+ * namespaces are forwarded even where the carrier is off. Requests TCP's options and segments,
+ * which carry answers, only where it is on.
  */
 static int nint_hook(void *state)
 {

@@ -21,8 +21,8 @@
 #include "int_receiver.h"
 
 /*
- * Maximum number of devices for which senders are counted to determine N. If all are in use, N of
- * another device is the sender's.
+ * Maximum number of devices for which senders are counted to determine N. If all entries are in
+ * use, senders of flows to another device use their own N.
  */
 #define INT_STARTERS 16
 
@@ -77,8 +77,9 @@ enum nint_reverse {
  * INT_COUNT_IN_FORGED: answers to packets that were never sent
  * INT_COUNT_IN_UNASKED: answers for sockets that do not use telemetry any more
  * INT_COUNT_IN_SHORT: answers from paths with more hops than slots for records
- * INT_COUNT_N_CLIPPED: flows that N of other clients does not contain, since their client has more
- *	than INT_STARTERS_OF_OTHER on a last hop; once per flow and period
+ * INT_COUNT_N_CLIPPED: flows that are not counted in the N of other clients, because their client
+ * has
+ *	more than INT_STARTERS_OF_OTHER flows on a last hop; once per flow and period
  * INT_COUNT_BAD: malformed headers, by enum int_fault; left to the stack
  * INT_COUNT_BAD_NEXT: headers that are not followed by TCP
  * INT_COUNT_OUT_HANDSHAKE: packets sent with the option that negotiates
@@ -185,7 +186,7 @@ struct nint_net {
 };
 
 /**
- * struct int_flow - net_int's state of a connection, in a hop_flow, with which it fills 1024 bytes
+ * struct int_flow - net_int's state of a connection; together with its hop_flow it has 1024 bytes
  * @lock: protects all other fields; taken with BH off
  * @cookie: our cookie; a packet with it comes from a host that has read our handshake
  * @peer_cookie: the peer's cookie
@@ -288,7 +289,6 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
 bool nint_receive_late(struct sk_buff *skb);
 
-
 /* Return: true if data carries headers. */
 static inline bool nint_is_inband(const struct int_flow *f)
 {
@@ -296,7 +296,7 @@ static inline bool nint_is_inband(const struct int_flow *f)
 	       test_bit(HOP_FLOW_PASSED, &hop_flow_of_state((void *)f)->flags);
 }
 
-/* A packet of the peer's carrier. Without the peer's cookie it would take no probe: ACKs ask. */
+/* A packet of the peer's carrier. If the peer's cookie is not known yet, ACKs ask for it. */
 static inline void nint_flow_receive(struct hop_flow *flow)
 {
 	const struct int_flow *f = hop_flow_state(flow);

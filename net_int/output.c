@@ -144,7 +144,7 @@ static void nint_insert_inband(struct nint_net *in, struct sk_buff *skb,
 	const unsigned int bytes = nint_inband_bytes(i->slots);
 	struct int_hdr *h;
 
-	/* Counted as sent all the same: a flow that can never collect must also give up. */
+	/* The packet still counts as sent, so that a flow that can never collect gives up. */
 	if (!hop_output_has_room(skb, seg->payload_bytes, bytes)) {
 		nint_count(in, INT_COUNT_NO_ROOM);
 		return;

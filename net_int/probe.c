@@ -222,7 +222,7 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	nint_write_control(ctl, f, tcp_sk(sk)->mss_cache);
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
 	nint_vendor_room(room, f, f->format, skb, seg->state);
-	/* Counted as sent all the same: a flow that can never probe must also give up. */
+	/* The probe still counts as sent, so that a flow that can never probe gives up. */
 	if (!nint_has_room(skb, seg, room, nint_control_bytes(ctl))) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;

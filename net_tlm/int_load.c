@@ -75,7 +75,7 @@ static void ntlm_start_hop(struct tlm_hop *h, const struct tlm_record *r, u64 no
 	ntlm_store(h, r, now_ns);
 }
 
-/* The source is useless: a less precise one starts anew with this record. */
+/* The source is useless: use the next less precise one, which starts with this record. */
 static void ntlm_drop_source(struct tlm_hop *h, const struct tlm_record *r, u64 now_ns)
 {
 	h->out |= BIT(h->source);

@@ -17,23 +17,24 @@
  *
  * The report of a switch may be wrong. Rules that bound the harm:
  * - A value that cannot be true is not used: a clock that runs at less than half or more than twice
- *   the speed of ours, a rate above the port's speed. After TLM_FAULTS_MAX of them in a row a less
- *   precise source of the hop takes over; after the last one the hop is unknown.
- * - A counter or a clock that stands still for TLM_FROZEN_RTTS and TLM_FROZEN_ANSWERS is not used
- *   any more, nor a queue that does not change so long although the flow reduces its rate.
- * - An unknown hop is not saturated, and not idle either: the window grows by W_ai at most. The
- *   same holds for a hop with a queue only, until it has reported a queue for the first time. If no
- *   hop can be used, the congestion control falls back to Reno.
- * - A queue that is not reported shows in the RTT. While the minimum RTT of a round is longer than
- *   2 T, twice the reported queues and a slack, the window does not grow. Such a round counts as
- *   TLM_GUARD_STEP, any other one is subtracted as 1. At TLM_GUARD_MAX the congestion control falls
- *   back to Reno.
+ *   the speed of the local one, a rate above the port's speed. After TLM_FAULTS_MAX of them in a
+ *   row the next less precise source of the hop is used; without one the hop is unknown.
+ * - A counter or a clock that stands still for TLM_FROZEN_RTTS T and TLM_FROZEN_ANSWERS answers is
+ *   not used any more. Neither is a queue that stays the same for that long although the flow
+ *   reduces its rate.
+ * - An unknown hop counts as neither saturated nor idle: the window grows by W_ai at most. The same
+ *   holds for a hop with a queue only, until it has reported a queue for the first time. If no hop
+ *   can be used, the congestion control falls back to Reno.
+ * - A queue that is not reported makes the RTT longer. While the minimum RTT of a round is longer
+ *   than 2 T, twice the reported queues and a slack, the window does not grow. Each such round adds
+ *   TLM_GUARD_STEP to a counter, and each other round subtracts 1. At TLM_GUARD_MAX the congestion
+ *   control falls back to Reno.
  * - u is at least eta / 2, so that the window doubles at most once in a round. hop_core/hpcc.c
- *   limits it to a BDP at line rate.
+ *   limits the window to a BDP at line rate.
  *
  * Deviations from the draft:
- * - A counter that the switch updates at intervals is used when it has changed, over the time since
- *   the previous change was seen.
+ * - A counter that the switch updates at intervals is used only when it has changed. The rate is
+ *   computed over the time since the previous change was seen.
  */
 #ifndef HOPCC_NET_TLM_INT_LOAD_H
 #define HOPCC_NET_TLM_INT_LOAD_H
@@ -51,7 +52,7 @@
 #define TLM_SLACK_NS		50000U
 /* A rate of more than 1 + 1/16 of the port's speed is not plausible. */
 #define TLM_EXCESS_SHIFT	4
-/* A time difference is used from so many units of the clock's resolution on. */
+/* Shortest time difference that is used, in units of the clock's resolution. */
 #define TLM_TICKS_MIN		16U
 #define TLM_FAULTS_MAX		4U
 #define TLM_FROZEN_RTTS		16U
@@ -119,10 +120,10 @@ struct tlm_sample {
  * @port_id: port of the latest record
  * @mbit_ps: speed of the port
  * @u: u', scaled to the target eta, in 2^-HPCC_U_SHIFT
- * @steady: number of records in a row with that queue
+ * @steady: number of records in a row with a queue of @queue_bytes
  * @source: enum tlm_source that @u is computed from
  * @faults: number of implausible records in a row
- * @still: number of records in a row whose counter or clock is that of the stored one
+ * @still: number of records in a row whose counter or clock equals that of the stored one
  * @out: BIT() of the sources that turned out to be useless
  * @queue_seen: the hop has reported a queue
  */
@@ -154,8 +155,8 @@ struct tlm_hop {
  * @queues_ns: longest sum of reported queues in the round
  * @path_id: path of the latest answer
  * @records: number of valid entries of @hop; 0: no answer yet
- * @guard: rounds whose RTT the reports contradict, weighted; from TLM_GUARD_MAX on Reno
- * @guard_bad: the latest round was one of these
+ * @guard: weighted number of rounds whose RTT contradicts the reports; TLM_GUARD_MAX: use Reno
+ * @guard_bad: the RTT of the latest round contradicts the reports
  * @implausible: number of records that were not used since they could not be true
  */
 struct tlm_vars {

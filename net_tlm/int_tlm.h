@@ -4,15 +4,16 @@
  * int_load.h and answers with a ratio, U over T. The sender needs neither the layouts nor the state
  * of the hops.
  *
- * Hops of our own may be on the same path; their records are in the probe's INT header, and U is
- * the larger one of both.
+ * Ports with sch_int may be on the same path. Their records are in the probe's INT header, and U is
+ * the larger result of both.
  *
  * Deviations:
- * - The RTT by which the law checks the reports is that of an earlier probe, as the sender measured
- *   it, in the message of the probe.
- * - An average over more than T lags, and Wc is updated once in a round trip all the same.
- * - An answer without a usable hop has the form of records with no record, since the sender takes
- *   that for an answer that it cannot use, and falls back to Reno.
+ * - The law checks the reports by the RTT of an earlier probe, which the sender has measured and
+ *   sends in the message of each probe.
+ * - A u that is an average over more than T lags behind the load. Wc is still updated once in each
+ *   round trip.
+ * - If no hop can be used, the answer is of the kind INT_ANSWER_RECORDS and has no record. The
+ *   sender cannot use such an answer, and falls back to Reno.
  */
 #ifndef HOPCC_NET_TLM_INT_TLM_H
 #define HOPCC_NET_TLM_INT_TLM_H
@@ -27,8 +28,9 @@
 #define NTLM_IFA_NODE_BYTES	32U
 
 /*
- * A sender that has asked with too little room makes room for one hop more each round trip. After
- * so many answers without it cannot, and a hop that is not seen may be the bottleneck.
+ * If a probe had too little room, the sender makes room for one hop more in each round trip. After
+ * NTLM_FULL_MAX answers in a row without more room it evidently cannot make room. An unreported hop
+ * may then be the bottleneck.
  */
 #define NTLM_FULL_MAX	64U
 
@@ -42,8 +44,8 @@
  * @u: U, as filtered, in 2^-HPCC_U_SHIFT; 0: no measurement yet
  * @generation: number of the table that @path was read by; 0: none yet
  * @trust_idle: that table's trust in empty queues
- * @full: number of answers in a row about packets without room for all hops, and with the same room
- * @full_hops: number of hops that these had room for
+ * @full: number of consecutive probes that had no room for all hops, and room for equally many
+ * @full_hops: number of hops that wrote metadata into the latest probe
  * @elsewhere: the latest records were those of other hops than the ones before
  * @none: the latest records gave no measurement
  */
@@ -92,7 +94,7 @@ u32 ntlm_ioam_data_bytes(u32 slots);
  * @trust_idle: the administrator confirms that an empty queue is reported truly
  *
  * A counter or a queue in other units must not be compared with one that was read by an earlier
- * table: the hops are measured anew.
+ * table: the measurement of all hops starts again.
  */
 void ntlm_use_table(struct ntlm_state *t, u32 generation, bool trust_idle);
 
@@ -103,8 +105,8 @@ void ntlm_use_table(struct ntlm_state *t, u32 generation, bool trust_idle);
  * @v: its state, for hops of our own
  * @h: header of the probe, validated
  * @now_ns: local clock
- * @is_new: the hops of other vendors were measured; false for a probe without telemetry of theirs
- *	between data that had some
+ * @is_new: other vendors' hops were measured since the last answer; false if the probe has no
+ *	telemetry of theirs, and no data with it arrived since then
  * @reply: result
  */
 void ntlm_reply(const struct ntlm_state *t, const struct hpcc_params *p, struct hpcc_vars *v,

@@ -35,7 +35,7 @@ static int ntlm_count_of(struct genl_info *info, int attribute, size_t size, uns
 	return nla_len(attr) / size;
 }
 
-/* Reserved bytes may mean something to a later kernel, so nobody may fill them yet. */
+/* Reserved bytes may get a meaning in a later kernel, so they must be 0. */
 static bool ntlm_fills_reserved(const struct int_layout *l)
 {
 	u32 i, pad = l->pad;

@@ -20,7 +20,7 @@
  * @t: the table, whose arrays are in the same memory
  * @formats: BIT() of enum tlm_format: formats that have a layout
  * @trust_idle: an empty queue is reported truly
- * @generation: number of the table, another one for each, not 0
+ * @generation: serial number of the table, never 0
  * @rcu: for kvfree_rcu()
  */
 struct ntlm_table {
@@ -72,10 +72,10 @@ struct ntlm_carried {
 };
 
 /**
- * enum ntlm_sum - what TCP's checksum of a segment with INT-MD is right for
- * @NTLM_SUM_NOTHING: neither of both
+ * enum ntlm_sum - which bytes TCP's checksum of a segment with INT-MD covers
+ * @NTLM_SUM_NOTHING: the checksum is invalid with and without INT-MD
  * @NTLM_SUM_WHOLE: the segment with INT-MD, as the specification demands
- * @NTLM_SUM_ORIGINAL: the segment without it
+ * @NTLM_SUM_ORIGINAL: the segment without INT-MD
  */
 enum ntlm_sum {
 	NTLM_SUM_NOTHING,

@@ -149,7 +149,7 @@ unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 		ntlm_count(net, INT_COUNT_IN_HIDDEN);
 		return NF_ACCEPT;
 	}
-	/* Else only one of both headers would be removed. */
+	/* Otherwise only one of IFA's two headers could be removed. */
 	if (!hop_shim_has_sum_behind(skb, place->offset_bytes + IFA_HDR_BYTES))
 		return ntlm_strip_fail(net, -EINVAL, INT_COUNT_BAD_IFA + IFA_BAD_L4);
 	if (skb_ensure_writable(skb, place->offset_bytes + v->stack_offset + v->stack_bytes))
@@ -166,8 +166,8 @@ unsigned int ntlm_strip_ifa(const struct net *net, struct sk_buff *skb,
 }
 
 /*
- * INT-MD: what TCP's checksum is right for. The TCP header, of @tcp_bytes, is at @tcp_at, and the
- * shim follows it.
+ * Finds out which bytes TCP's checksum covers. The TCP header, of @tcp_bytes, is at @tcp_at, and
+ * INT-MD's shim follows it.
  */
 static enum ntlm_sum ntlm_intmd_sum(struct sk_buff *skb, unsigned int tcp_at,
 				    unsigned int tcp_bytes, unsigned int shim_bytes)

@@ -52,12 +52,12 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 	return flow;
 }
 
-/* At most so many ACKs answer questions by ACKs, of options and of copies. */
+/* Maximum number of ACKs that this end sends only to answer options and copies that ask */
 #define XCP_TRIES	(2 * HOP_LATE_ASKS)
 
 /*
- * A copy with an offer asks if the path passes headers: the next ACK has a Minimal header. The peer
- * sends all other headers only after one of this end has arrived.
+ * The peer sends a copy to find out if the path passes headers. This end answers by a Minimal
+ * header in its next ACK, and the peer sends headers in other packets only after one has arrived.
  */
 static void nxcp_note_path(const struct nxcp_arrival *a, struct hop_flow *flow)
 {

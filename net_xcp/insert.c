@@ -4,9 +4,9 @@
  *
  * Notes: a note holds the congestion header while IPsec processes the packet; see ipsec.c. It has
  * to survive encryption and decryption, which overwrite all of skb->cb, and no other field of the
- * skb is available. So it is stored in the packet's headroom, at skb->head: nobody pushes that far
- * because we reserve room, and code that reallocates the head for more room does not copy the note;
- * then only a header is lost.
+ * skb is available. So it is stored in the packet's headroom, at skb->head. Room is reserved, so
+ * that no header is pushed as far as the note. Code that reallocates the head for more room does
+ * not copy the note: then one congestion header is lost.
  *
  * Memory is reused, and copying a head leaves its note in the old one. A note is therefore
  * identified by a random number drawn at boot and by the address of its skb, and is valid once.

@@ -9,8 +9,9 @@
 #include "xcp_sent.h"
 
 /*
- * 32 kB. If 64 copies or fewer were sent to a far end in the last round trip, an error about one of
- * them finds it in at least 37 % of the cases, and then the next one may.
+ * 32 kB. If 64 copies or fewer were sent to a far end in the last round trip, the table still has
+ * the copy that an ICMP error is about in at least 37 % of the cases. If not, the next error may
+ * succeed.
  */
 #define XCP_SENT_ROWS		64U
 #define XCP_SENT_COLUMNS	64U

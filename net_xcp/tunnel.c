@@ -7,8 +7,8 @@
  *	[IP][XCP]  <->	[IP][XCP]	IPv6; each level of nested tunnels has its
  *	[TCP]		[TCP]		own header
  *
- * A far end without net_xcp answers that it does not know the protocol: it is cached and gets no
- * more copies. Only an answer that quotes a copy counts: see xcp_sent.h.
+ * A far end without net_xcp answers that it does not know the protocol. Its address is cached, and
+ * it gets no more copies. Only an answer that quotes a copy has this effect: see xcp_sent.h.
  */
 #include <net/dst.h>
 #include <net/gre.h>
@@ -106,7 +106,7 @@ bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	struct in6_addr peer;
 
 	nxcp_copy_peer(skb, &peer);
-	/* nxcp_tunnel_approach() segments for tunnel devices; this one has another origin. */
+	/* nxcp_tunnel_approach() has not seen this GSO packet, or it would be segmented. */
 	if (skb_is_gso(skb))
 		obstacle = XCP_COUNT_TUNNEL_GSO;
 	else if (skb->len + XCP_HDR_BYTES > dst_mtu(skb_dst(skb)))

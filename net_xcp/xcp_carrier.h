@@ -41,7 +41,7 @@
  * @segment_bytes: longest payload received from the peer, bytes
  * @asked: a header carried a demand since the last nxcp_flow_was_asked()
  * @needs_room: since the last answer, data was sent that had no room for one
- * @unasked: since the peer's last header, one was sent without pending feedback
+ * @unasked: since the peer's last header, a header was sent without pending feedback
  */
 struct nxcp_vars {
 	s64 unreturned_bytes_ps;
@@ -87,7 +87,7 @@ s32 nxcp_take_pending(struct nxcp_vars *v);
  *
  * If data flows in both directions, it carries the ACKs, and no other packet can carry an answer.
  *
- * Return: true if XCP_TIMEOUT_HEADERS headers wait and data had no room for the answer.
+ * Return: true if XCP_TIMEOUT_HEADERS headers are unanswered and data had no room for the answer.
  */
 bool nxcp_wants_room(const struct nxcp_vars *v);
 
@@ -143,8 +143,8 @@ void nxcp_write_offer(struct xcp_hdr *h, u8 next, enum xcp_format format,
  * @copy_bytes: the copy, bytes
  * @pkts: number of packets
  *
- * A router's feedback is in proportion to a packet's bytes over its Throughput, and at most what
- * the packet asks for.
+ * A router's feedback is proportional to a packet's bytes over its Throughput, and at most the
+ * packet's demand.
  *
  * Return: the offer.
  */

@@ -26,12 +26,12 @@
 #define CSIG_PACKET_NEAR_BYTES	(CSIG_FIRST_TAG_BYTES + CSIG_TAG_MAX_BYTES + CSIG_TPID_BYTES)
 
 /**
- * scsig_packet_glance() - recognise most packets by their first EtherTypes
+ * scsig_packet_glance() - find the tag of most packets by their first EtherTypes
  * @skb: the packet
  * @tpids: the TPIDs of tags
  *
- * Return: CSIG_NONE if there is no tag; the format of a tag at CSIG_FIRST_TAG_BYTES that is in the
- * linear part and has no fault; CSIG_FORMS if scsig_packet_find() must be called.
+ * Return: CSIG_NONE if there is no tag; the tag's format if it is at CSIG_FIRST_TAG_BYTES, in the
+ * linear part, and without a fault; CSIG_FORMS if scsig_packet_find() must search for it.
  */
 static inline enum csig_form scsig_packet_glance(const struct sk_buff *skb,
 						 const struct csig_tpids *tpids)

@@ -132,7 +132,7 @@ static inline u64 scsig_port_t_ns(const struct scsig_port_vars *v,
 	return max(p->interval_ns, v->drain_interval_ns);
 }
 
-/* The configured rate has changed: it may be right now. */
+/* The configured rate has changed, and may be the real rate now: forget the measured one. */
 static inline void scsig_port_forget_drain(struct scsig_port_vars *v)
 {
 	v->drain = (struct hop_drain){};

@@ -34,7 +34,7 @@ u64 sint_class_scale_q32(const struct sint_hop_params *p, u64 spent_ns, u64 othe
 {
 	u64 could_bytes, left_bytes = 0, may_bytes;
 
-	/* After a longer pause nobody knows when the others have sent. */
+	/* After a longer pause it is not known when in this time the other classes have sent. */
 	if (spent_ns > INT_CLASS_MAX_NS) {
 		spent_ns = INT_CLASS_MAX_NS;
 		others_bytes = U64_MAX;

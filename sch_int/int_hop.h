@@ -13,14 +13,16 @@
  * packet. qlen is the queue that this packet leaves behind, or (9.3) the time that it spent in the
  * queue times B.
  *
- * Below a scheduler (9.3) the port's load says nothing about a class: other classes may fill it,
- * and the class still gets the rate that it is guaranteed. What a class may send is this rate, or
- * what the others leave, if that is more; its own bytes are counted in the measure of that.
+ * Below a scheduler (9.3) the port's load says nothing about a class: other classes may fill the
+ * port, and the class still gets its guaranteed rate. A class may send at this rate, or at the rate
+ * that the others leave unused, if that is higher. Its bytes are reported scaled, so that a class
+ * that sends all that it may looks like a full port.
  *
  * Deviations:
  * - Units, codes, saturation of nHop and qlen: hopcc/wire/int.h.
- * - The code may stand for another speed than the port's rate, which has none. txBytes and qlen are
- *	then multiplied by speed / rate: a full port shows a full link, and a queue its time.
+ * - If the port's rate has no code, the record has the code of another speed. txBytes and qlen are
+ *   then multiplied by speed / rate, so that a full port still shows a full link, and a queue still
+ *   shows its draining time.
  * - A hop that finds no slot for its record still counts in nHop, but does not write its port ID:
  *   the port ID always belongs to a hop that has a record.
  */
@@ -54,7 +56,8 @@
  * @switch_id: switch ID, 0 to INT_SWITCH_ID_MAX
  * @port_id: port ID, 16 bits
  * @pace_q40: speed of @code, or rate of the port if that has none, bytes/ns in 2^-INT_PACE_SHIFT
- * @least_q40: rate that the class is guaranteed, likewise; 0: the qdisc is no class that knows it
+ * @least_q40: guaranteed rate of the class, bytes/ns in 2^-INT_PACE_SHIFT; 0: the qdisc is not a
+ *	class with such a rate
  * @scale_q32: speed of @code over the rate of the port, in 2^-INT_SCALE_SHIFT; 0: they are equal,
  *	or the qdisc is a class of a port
  */
@@ -73,7 +76,7 @@ struct sint_hop_params {
 
 /**
  * struct sint_class - what a class of a port may send
- * @since_ns: begin of the measurement, by the clock of struct sint_hop_moment
+ * @since_ns: start of the measurement, by the clock of struct sint_hop_moment
  * @own_bytes: bytes that the class had sent when it was last counted
  * @begin_bytes: bytes that the other classes had sent at @since_ns
  * @tx_bytes: bytes that the class has sent, by sint_hop_scaled()
@@ -91,7 +94,7 @@ struct sint_class {
  * struct sint_hop_moment - snapshot of the port when a packet departs
  * @now_ns: time from any clock that does not jump
  * @tx_bytes: bytes on the wire sent before this packet; by sint_hop_scaled(), if the port scales
- * @queue_bytes: the queue, in bytes on the wire; likewise
+ * @queue_bytes: the queue, in bytes on the wire; by sint_hop_scaled(), if the port scales
  */
 struct sint_hop_moment {
 	u64 now_ns;
@@ -112,8 +115,8 @@ u64 sint_hop_pace_q40(u64 rate_bytes_ps);
 u64 sint_hop_scale_q32(u32 code, u64 rate_bytes_ps);
 
 /*
- * Return: bytes in the measure of the speed that records report. Only the low 64 bits of the
- * product count: the counter wraps, and far later than the record's.
+ * Return: bytes, scaled to the speed that records report. Only the low 64 bits of the product are
+ * used: the result wraps, but far later than the record's counter.
  */
 static inline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
 {
@@ -121,9 +124,9 @@ static inline u64 sint_hop_scaled(u64 bytes, u64 scale_q32)
 }
 
 /*
- * Return: the rate that a class is guaranteed, and 1/32 more. HPCC++ leaves 5 % of what a port
- * reports unused, to keep its queue empty. A class that other classes make wait in any case would
- * have 95 % of its guarantee; so it has 98 %, and the scheduler still serves it at a higher rate.
+ * Return: the guaranteed rate of a class, and 1/32 more. HPCC++ leaves 5 % of the reported rate
+ * unused to keep the queue empty. A class that waits for other classes anyway would use 95 % of its
+ * guarantee. With 1/32 more it uses 98 %, which is still less than the scheduler serves.
  */
 static inline u64 sint_class_least_q40(u64 rate_bytes_ps)
 {
@@ -131,8 +134,8 @@ static inline u64 sint_class_least_q40(u64 rate_bytes_ps)
 }
 
 /*
- * Return: speed of a port over what a class may send: the rate that it is guaranteed, or what
- * others have left in @spent_ns, if that is more. 2^30 ns * 2^48 >> 40 = 2^38 bytes
+ * Return: speed of a port over what a class may send: its guaranteed rate, or what the others have
+ * left unused in @spent_ns, if that is more. 2^30 ns * 2^48 >> 40 = 2^38 bytes
  */
 u64 sint_class_scale_q32(const struct sint_hop_params *p, u64 spent_ns, u64 others_bytes);
 
@@ -144,7 +147,7 @@ u64 sint_class_scale_q32(const struct sint_hop_params *p, u64 spent_ns, u64 othe
  * @own_bytes: bytes that it has sent
  * @others_bytes: bytes that the port's other classes have sent
  *
- * Return: bytes that it has sent, in the measure of what it may send.
+ * Return: bytes that it has sent, scaled by the port's speed over the rate that the class may use.
  */
 static inline u64 sint_class_count(struct sint_class *c, const struct sint_hop_params *p,
 				   u64 now_ns, u64 own_bytes, u64 others_bytes)

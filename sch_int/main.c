@@ -4,8 +4,8 @@
  * The entry is described in int_hop.h, its position in a packet in int_packet.h.
  *
  * The qdisc has exactly one child qdisc that queues the packets (hop_child). A packet is stamped
- * when it is dequeued. A peek is passed to the child, so a shaper above this qdisc does not make it
- * stamp a packet one packet time early.
+ * when it is dequeued. peek() returns the child's packet without stamping it, so that a shaper
+ * above this qdisc, which peeks, does not cause a stamp one packet time early.
  *
  * With `sojourn`, the arrival time of a packet is kept in the packet (hop_arrival). Segmentation by
  * a child overwrites it: such a packet reports the backlog instead.
@@ -14,8 +14,8 @@
  * (hop_port). With `share`, so do the classes of a device that have the same port ID. txBytes
  * counts for the whole port. With transmit queues, the queue length is that of the whole port, too.
  *
- * On a hardware device, what the driver's ring holds (hop_ring) counts as queue, and not as sent:
- * the queue is what is in front of the wire, and txBytes is what has left.
+ * On a hardware device, bytes in the driver's ring (hop_ring) count as queued and not as sent: the
+ * queue is all that waits in front of the wire, and txBytes is what has left.
  *
  * With `formats`, the qdisc also writes into telemetry of other switches (int_foreign.h).
  */
@@ -60,9 +60,9 @@ struct sint_config {
  * @formats_only: write no records of our own
  * @border: the port leads out of the domain: clear what hops have written
  * @rate_bytes_ps: rate of the port or class
- * @full_bytes_ps: rate at which txBytes of a port or class that is full grows, not scaled
- * @untimed_q32: speed in the records over @rate_bytes_ps, in 2^-INT_SCALE_SHIFT, for the queue of a
- *	packet whose time of arrival is lost with @sojourn; 0: unknown
+ * @full_bytes_ps: rate at which txBytes grows while the port or class is full, not scaled
+ * @untimed_q32: speed in the records divided by @rate_bytes_ps, in 2^-INT_SCALE_SHIFT. With
+ *	@sojourn, it scales the queue of a packet whose arrival time is lost; 0: unknown
  * @overhead_bytes: bytes that the link adds to each packet
  * @sojourn: compute the queue from the time that a packet waited
  * @timed: note the time at which packets arrive, for @sojourn or @foreign
@@ -151,7 +151,7 @@ static u64 sint_queue_bytes(struct sint_sched_data *q, struct sk_buff *skb,
 }
 
 /*
- * Write one snapshot into one packet. @check: the checksum that covers @h and is complete, or NULL.
+ * Write one snapshot into one packet. @check: the complete checksum that covers @h; NULL: none.
  *
  * Return: true if there was a slot for the record.
  */
@@ -229,7 +229,7 @@ static __always_inline u64 sint_look_below(struct sint_sched_data *q,
 	return ring_bytes;
 }
 
-/* With `speed`, receivers take the port for one of that speed. */
+/* With `speed`, the record is that of an equally loaded port of that speed. */
 static __always_inline void sint_scale(const struct sint_sched_data *q,
 				       struct sint_hop_moment *moment)
 {
@@ -316,7 +316,7 @@ static noinline void sint_stamp_any(struct sint_sched_data *q, struct sk_buff *s
 	sint_stamp_own(q, skb, h, check, pkts, &moment);
 }
 
-/* At a border, clear what hops have written into a packet that leaves, also into an answer (9.1). */
+/* At a border, clear what hops have written into a packet, also into an answer (9.1). */
 static noinline void sint_clear(struct sint_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
 	struct sint_place place = {};
@@ -338,8 +338,8 @@ static noinline void sint_clear(struct sint_sched_data *q, struct sk_buff *skb, 
 }
 
 /*
- * Stamp a packet with the header @h in its linear part, at the most frequent position; NULL: it
- * must be searched for. @check: as for sint_write_stamp()
+ * Stamp a packet whose header @h is in its linear part, at the most frequent position. NULL: the
+ * header must be searched for. @check: as for sint_write_stamp()
  */
 static noinline void sint_stamp_near(struct sint_sched_data *q, struct sk_buff *skb,
 				     struct int_hdr *h, __sum16 *check, u32 pkts, u64 tx_bytes)
@@ -479,9 +479,9 @@ static noinline void sint_give_ring(struct sint_sched_data *q, u32 bytes)
 }
 
 /*
- * All that a packet adds to what flows share, txBytes and the ring, is its size on the wire, which
- * is taken before its header is read, and the bytes that this hop inserts. What a header claims is
- * read for that header alone: sint_hop_write() cannot change the port (selftests/fuzz/int_port.c).
+ * A packet changes the state that flows share, txBytes and the ring, only by its size on the wire,
+ * which is read before its header, and by the bytes that this hop inserts. The contents of a header
+ * affect only that header: sint_hop_write() cannot change the port (selftests/fuzz/int_port.c).
  */
 static struct sk_buff *sint_dequeue(struct Qdisc *sch)
 {
@@ -533,7 +533,7 @@ static const struct hop_nla_option sint_options_formats[SINT_VALUES] = {
 	[TCA_INT_FORMATS_ONLY] = INT_OPTION("formats_only", "", 0, 0, 1),
 };
 
-/* int_options_u32 has the ranges: an error message from the policy could not name the option. */
+/* sint_options_u32 has the ranges: an error message of the policy could not name the option. */
 static const struct nla_policy sint_policy[TCA_INT_MAX + 1] = {
 	[TCA_INT_SWITCH_ID ... TCA_INT_LIMIT] = { .type = NLA_U32 },
 	[TCA_INT_RATE ... TCA_INT_SPEED] = { .type = NLA_U64 },
@@ -561,7 +561,7 @@ static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
 	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
 }
 
-/* Return: true for a class of a port with others, of which it knows what it is guaranteed */
+/* Return: true for a class with a guaranteed rate on a port that it shares with other classes */
 static bool sint_is_guaranteed(const struct sint_config *c, u64 rate_bytes_ps)
 {
 	return c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps;
@@ -597,7 +597,10 @@ static void sint_set_params(struct sint_params *p, const struct sint_config *c)
 	p->timed = !p->border && (p->sojourn || p->foreign.formats);
 }
 
-/* A hop that reads other data as telemetry would damage it, so all that identifies it is needed. */
+/*
+ * A hop that takes other data for telemetry would damage it, so the options must have all that
+ * identifies telemetry.
+ */
 static int sint_check_formats(const struct sint_config *c, const struct nlattr *attr,
 			      struct netlink_ext_ack *extack)
 {
@@ -707,7 +710,7 @@ static void sint_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 }
 
-/* With 0 everywhere, or any equal number, a sender would not see that a path has changed. */
+/* If all switches had the same number, a sender would not notice that the path has changed. */
 static u32 sint_default_switch_id(const struct net_device *dev)
 {
 	return jhash(dev->dev_addr, dev->addr_len, 0) % TC_INT_SWITCH_ID_MAX + 1;

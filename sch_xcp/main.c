@@ -5,8 +5,8 @@
  *
  * The qdisc has a child qdisc that queues the packets (hop_child). The algorithm counts a packet as
  * arrived when it is enqueued, whatever the child does with it then, and as departed when it is
- * dequeued. A peek is passed to the child, so a shaper above this qdisc does not make a packet
- * depart early.
+ * dequeued. peek() only returns the child's packet, so that a shaper above this qdisc, which peeks,
+ * does not make a packet depart early.
  *
  * With `share`, the first child is for XCP only and a second one is for all other traffic; their
  * weights are computed in xcp_share.h. Once created, the second child stays. After a change of
@@ -284,8 +284,8 @@ static struct sxcp_others sxcp_others_in_interval(struct sxcp_sched_data *q, u64
 }
 
 /*
- * The control timer starts after an idle time: if other queues are in use, empty the pools, which
- * date from before.
+ * The control timer starts after an idle time. If other queues are in use, empty the pools, which
+ * were filled before the idle time.
  */
 static void sxcp_meet_others(struct sxcp_sched_data *q, u64 now_ns)
 {
@@ -501,7 +501,7 @@ static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
 			   sxcp_end_queue_period);
 }
 
-/* The bytes that arrive have a shorter RTT than the current interval: its timer expires now. */
+/* If the arriving bytes have a shorter RTT than the current interval, its timer expires now. */
 static void sxcp_check_rtt(struct sxcp_sched_data *q)
 {
 	const u64 now_ns = ktime_get_ns();
@@ -583,7 +583,7 @@ static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 	if (q->shares)
 		return sxcp_enqueue_shared(q, skb, to_free);
 	if (hop_pkt_lacks(skb, q->params.protocol)) {
-		/* A packet without a congestion header is counted; it has no part in the feedback. */
+		/* A packet without a congestion header is counted, but gets no feedback. */
 		const struct hop_pkt_wire wire = hop_pkt_wire(skb, q->params.overhead_bytes);
 
 		q->stats.other_pkts += wire.segs_pkts;
@@ -622,7 +622,7 @@ static enum sxcp_side sxcp_turn(const struct sxcp_sched_data *q)
 	return q->older_pkts ? q->older : sxcp_share_turn(&q->share);
 }
 
-/* The port could send, but the child holds its packets back: do not take this for a slow port. */
+/* The port could send, but the child holds its packets back: this does not show a slow port. */
 static void sxcp_get_none(struct sxcp_sched_data *q)
 {
 	if (q->sch->q.qlen)

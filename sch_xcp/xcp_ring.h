@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes that a driver's ring holds below the qdisc, which the qdisc no longer sees. They are
- * computed once per period of the queue's estimate, so no packet pays for them:
+ * The bytes that the driver's ring below the qdisc holds, and that the qdisc no longer sees. They
+ * are computed once per period of the queue's estimate, so that they cost nothing per packet:
  *
  *	held = max(held + sent - rate * elapsed, 0)	at the end of a period
  *	held = in flight, if that is less		with byte queue limits (BQL)
- *	held = in flight				the same, if the qdisc was never empty
+ *	held = in flight				with BQL, if the qdisc was never empty
  *
- * @sent is what the qdisc handed to the driver in the period. As long as the link was busy all the
- * time, the first line is exact. If the link paused, the ring was empty at some time in the period,
- * so it held no persistent queue, and the result is too low by what a pause could have sent.
+ * "sent" is what the qdisc handed to the driver in the period. If the link was busy during the
+ * whole period, the first line is exact. If the link was idle for a time, the ring was empty then,
+ * so it held no persistent queue; the result is too low by what the link could have sent in that
+ * time.
  *
- * BQL's bytes in flight include those that have left and that no interrupt has reported yet: alone
- * they would be a queue on a port without one. A qdisc that was never empty has kept the ring full.
+ * BQL's bytes in flight include bytes that have left but that no interrupt has reported yet. With
+ * these alone, a port without a queue would seem to have one. A qdisc that was never empty has kept
+ * the ring full.
  *
- * Persistent is what the ring held at both ends of a period, as the queue's estimate is a minimum.
+ * The persistent queue in the ring is the smaller one of what it held at both ends of a period,
+ * just as the estimate of the qdisc's queue is a minimum.
  *
- * struct hop_ring (hop_ring.h) does the same for each packet, where each one reports the queue.
+ * struct hop_ring (hop_ring.h) does the same for each packet, in qdiscs that report the queue in
+ * each packet.
  */
 #ifndef HOPCC_SCH_XCP_XCP_RING_H
 #define HOPCC_SCH_XCP_XCP_RING_H
@@ -37,8 +41,8 @@ struct sxcp_ring {
 };
 
 /**
- * struct sxcp_ring_look - what is known at the end of a period; of counts only differences matter
- * @sent_bytes: bytes that the qdisc has sent, on the link
+ * struct sxcp_ring_look - what is known at the end of a period
+ * @sent_bytes: bytes on the link that the qdisc has sent; only differences are used
  * @now_ns: current time; never decreases
  * @rate_bytes_ps: capacity of the port, at most TC_XCP_RATE_MAX_BYTES_PS
  * @waited: packets were queued in the qdisc during the whole period

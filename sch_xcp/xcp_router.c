@@ -3,7 +3,7 @@
 
 #include "xcp_router.h"
 
-/* Flows that share the pool after an interval without XCP traffic, in which nobody was counted */
+/* Flows assumed to share the pool after an interval without XCP traffic, which counted none */
 #define XCP_START_FLOWS		4U
 
 u64 sxcp_gain_q32(u32 ppm)
@@ -39,7 +39,7 @@ struct sxcp_ratio sxcp_ratio(u64 num, u64 den)
 	return r;
 }
 
-/* Return: twice the mean RTT over bytes, 2^-12 ns; 2 * 2^31 * 2^15 */
+/* Return: twice the mean RTT, weighted by bytes, in 2^-12 ns. Bound: 2 * 2^31 * 2^15 */
 static u64 sxcp_most_rtt_time(const struct sxcp_vars *v)
 {
 	return mul_u64_u64_div_u64(v->sum_rtt_bytes,
@@ -47,7 +47,10 @@ static u64 sxcp_most_rtt_time(const struct sxcp_vars *v)
 				   v->asking_bytes ?: 1);
 }
 
-/* Return: bytes that the port sends in min_interval, at least 1; 2^38 * 2^34 / 2^30 */
+/*
+ * Return: bytes that the port sends in min_interval, at least 1. This is how many bytes must arrive
+ * between two checks if the interval is over. Bound: 2^38 * 2^34 / 2^30
+ */
 static u64 sxcp_bytes_between_looks(const struct sxcp_params *p)
 {
 	return mul_u64_u64_div_u64(p->capacity_bytes_ps, p->min_interval_ns, XCP_NS_PER_S) + 1;
@@ -60,8 +63,8 @@ bool sxcp_is_over(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_
 }
 
 /*
- * Line 7, rounded; at most twice the mean RTT over bytes. Without XCP traffic, the last value is
- * kept.
+ * Line 7, rounded; at most twice the mean RTT weighted by bytes. Without XCP traffic, the last
+ * value is kept.
  */
 static void sxcp_update_avg_rtt(struct sxcp_vars *v)
 {

@@ -39,7 +39,7 @@
  *   most s * max_interval, so only bytes that are really sent can raise it.
  * - Line 19: an interval also ends when it has lasted twice the mean RTT over the bytes that
  *   arrived in it. Packets that are alone on a port can make an interval as long as max_interval,
- *   but the first bytes of others end it. The mean is looked at each time as many bytes have
+ *   but the first bytes of others end it. The mean is checked each time as many bytes have
  *   arrived as the port sends in min_interval.
  * - A port that several transmit queues share has one load, one queue and one F, with which each
  *   queue closes its own intervals. Cp and Cn are those of the port; the pools of a queue are its
@@ -121,7 +121,7 @@ struct sxcp_ratio {
  * @sum_time: sum of packet times, 2^-12 ns: sum_inv_throughput
  * @asking_bytes: bytes of the packets that are in @sum_time
  * @sum_rtt_bytes: sum of RTT * size of these packets, 2^3 ns * bytes
- * @look_bytes: value of @asking_bytes at which to look whether the interval is over
+ * @look_bytes: value of @asking_bytes at which to check if the interval is over
  * @sum_rtt_time_hi: sum of RTT * packet time, 2^-24 ns^2: sum_rtt_by_throughput, upper 64 bits
  * @sum_rtt_time_lo: the same, lower 64 bits
  * @avg_rtt_time: mean RTT over flows, 2^-12 ns; 0: no XCP traffic yet
@@ -340,7 +340,7 @@ static inline void sxcp_sum_rtt(struct sxcp_vars *v, const struct sxcp_params *p
  *
  * If the sum of packet times would overflow, it and the sum of RTTs stay unchanged.
  *
- * Return: true if so many bytes have arrived that sxcp_is_over() must be asked.
+ * Return: true if the interval may be over: sxcp_is_over() must be called.
  */
 static inline bool sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
 			       const struct sxcp_pkt *pkt)
@@ -371,8 +371,8 @@ static inline bool sxcp_arrive(struct sxcp_vars *v, const struct sxcp_params *p,
  * @p: parameters
  * @elapsed_ns: time since the start of the interval
  *
- * Return: true if the interval has lasted twice that mean and min_interval. If not, the next time
- * to ask is when the bytes of another min_interval have arrived.
+ * Return: true if the interval has lasted twice that mean and min_interval. Otherwise the next
+ * check is due when the bytes of another min_interval have arrived.
  */
 bool sxcp_is_over(struct sxcp_vars *v, const struct sxcp_params *p, u64 elapsed_ns);
 
@@ -392,7 +392,7 @@ s64 sxcp_rate_q16(u64 bytes, u64 time);
  * @o: traffic of the other queues in the same interval
  * @elapsed_ns: time since the start of the interval; below 2^52
  *
- * The caller executes line 19 with @v->ctl_interval_ns.
+ * The caller executes line 19, which restarts the timer, with @v->ctl_interval_ns.
  */
 void sxcp_close_interval(struct sxcp_vars *v, const struct sxcp_params *p,
 			 const struct sxcp_others *o, u64 elapsed_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XCP and other traffic on one port: two queues, and the weights to serve them with.
+ * XCP and other traffic on one port: two queues, and the weights by which they are served.
  *
  * Source: draft-falk-xcp-spec-00 section 4.3, which gives the idea; the algorithm is that of
  * Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM
@@ -20,7 +20,7 @@
  *   of TCP is XCP's plus the delay of the other queue. By Little's law, all bytes in flight and
  *   queued are flows * window: this gives the number of flows, and the current rate divided by this
  *   number is their throughput. Unlike a loss rate, the number of flows stays valid while weights
- *   change, so the loop has no lag of its own.
+ *   change, so it adds no delay to the control loop.
  * - p counts events, as in TFRC, not packets: within an RTT, more than one loss per flow has no
  *   further effect on TCP. A slow start that overflows the buffer loses half a window at once, and
  *   a tail drop loses in bursts: N flows that each send one more packet lose N packets in the RTT
@@ -28,10 +28,10 @@
  * - p counts bytes, and size is the mean packet size weighted by bytes, so ACKs hardly count.
  * - With the option for CUBIC, the window is the larger one of the window above and RFC 9438's
  *   1.054 (RTT / p)^(3/4). At the same loss rate as Reno, a CUBIC flow has a larger window.
- * - Weights change only while both sides use three quarters of their part or have enough packets
- *   queued for it. A side that uses less is not limited here, so its window says nothing.
- * - Means are over control intervals numbering four windows in packets, which is three of Reno's
- *   sawteeth if half of its RTT is queueing delay. Without a loss in this time, one loss is
+ * - Weights change only while each side uses three quarters of its part, or has enough packets
+ *   queued to do so. A side that uses less is limited elsewhere, so its window has no meaning here.
+ * - Means are over as many control intervals as four windows have packets. This is three of Reno's
+ *   sawteeth if half of Reno's RTT is queueing delay. Without a loss in this time, one loss is
  *   assumed.
  * - Weights stay between 1/64 and 63/64.
  */
@@ -77,14 +77,14 @@ enum sxcp_side {
  * @left_bytes: bytes on the link that departed in this interval
  * @total_left_bytes: bytes on the link that have ever departed
  * @arrived_q16: mean bytes of other traffic that arrived in an interval
- * @lost_q16: mean bytes of losses and marks in an interval that affect a flow
+ * @lost_q16: mean bytes of those losses and marks in an interval that reduce the rate of a flow
  * @left_q16: mean bytes on the link of other traffic that departed in an interval
  * @queued_q16: mean of the other queue, bytes on the link
  * @elapsed_q16: mean length of an interval, ns
  * @size_q16: mean packet size, bytes
- * @unreturned_bytes: losses that were counted too early, at most 0
- * @event_ns: rest of the RTT in which further losses have no effect on a flow that had one
- * @event_q16: bytes: one packet for each flow without a loss in this RTT so far
+ * @unreturned_bytes: corrections of losses that were counted too early, at most 0
+ * @event_ns: remaining time of the RTT in which a flow does not react to a second loss
+ * @event_q16: bytes of one packet for each flow that has had no loss in this RTT so far
  * @flows_q16: number of other flows
  * @intervals: number of intervals in the means
  * @weight: weight of each queue; the sum is XCP_SHARE_ONE
@@ -192,8 +192,8 @@ static inline enum sxcp_side sxcp_share_turn(const struct sxcp_share_vars *v)
  * @link_bytes: size of the packet on the link
  * @alone: no packet of the other queue could be served
  *
- * A queue that is alone advances the other's clock, too: an idle queue gets no credit for the past
- * and is behind by at most one packet.
+ * If only one queue holds packets, the other queue's clock advances with it: an idle queue gets no
+ * credit for the past, and is behind by at most one packet.
  */
 void sxcp_share_leave(struct sxcp_share_vars *v, enum sxcp_side side, u32 link_bytes, bool alone);
 

@@ -14,12 +14,12 @@
  *
  * Deviations:
  * - cwnd counts packets, as in Linux, so the reduction is rounded down to whole packets. The lost
- *   fraction is below one packet; the stack clears its own fraction of a packet of growth
- *   (snd_cwnd_cnt) at that time, so both balance.
+ *   fraction is below one packet. At that time the stack also clears its count of acknowledged
+ *   packets towards the next growth (snd_cwnd_cnt), so the two errors balance.
  * - The minimum window is 2 packets; the draft names none.
  * - Loss, which the draft does not cover: a loss halves the window, once per window (RFC 8257,
- *   3.5). In a window that a mark has already reduced, a loss makes the total reduction one half;
- *   it is not a half on top of the mark's reduction.
+ *   3.5). If a mark has already reduced the window in this round trip, a loss increases the total
+ *   reduction to one half; it does not halve the reduced window.
  */
 #include "dctcp_sender.h"
 

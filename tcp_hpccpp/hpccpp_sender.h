@@ -89,11 +89,11 @@ u64 hpccpp_rtt_ns(u32 rtt_us, u64 syn_rtt_ns);
  *	then T is the minimum RTT
  * @t_ns: RTT of the packet that met them, minus @queues_ns
  *
- * The minimum RTT of a new connection is that of its SYN, which includes the queue of any port that
- * others fill. A record has the queue that a packet left behind, not the one in which it waited. If
- * a queue grows the first is longer, so the difference may be too small for T, and it is bounded.
- * The error is smaller with a shorter queue: the estimate is replaced once a shorter one is
- * reported.
+ * The minimum RTT of a new connection is that of its SYN, which includes the queues of ports that
+ * other flows fill. A record has the queue that a packet left behind, not the one in which it
+ * waited. While a queue grows, the queue left behind is the longer one, and the RTT minus the
+ * reported queues may be less than T. So the result is bounded. Shorter queues cause smaller
+ * errors: the estimate is replaced when shorter queues are reported.
  */
 struct hpccpp_least {
 	bool known;
@@ -144,12 +144,12 @@ u64 hpccpp_believe_bytes_ps(u64 path_bytes_ps, u64 believed_bytes_ps, u32 wnd_by
 			    bool round);
 
 /**
- * hpccpp_next_bytes_ps() - choose a higher rate, if nothing tells the line rate
+ * hpccpp_next_bytes_ps() - choose a higher rate if neither device nor answers report the line rate
  * @v: state of the algorithm, after an answer with U
- * @p: its parameters, of the rate that was chosen before
+ * @p: its parameters, computed from the previous choice
  *
- * A round in which the flow used its maximum window without filling the path doubles the rate, as
- * in slow start. With U of at least eta it stays.
+ * If the flow used its maximum window in a round without filling the path, the rate doubles, as in
+ * slow start. With U of at least eta the rate stays.
  *
  * Return: bytes/s, twice W / T; 0: the rate is to stay.
  */
@@ -237,9 +237,9 @@ u32 hpccpp_late_ns(const struct hpccpp_back *b, u32 t_ns, u64 rtt_ns);
  * @t_ns: T
  * @late_ns: hpccpp_late_ns()
  *
- * W is what the path holds within T. ACKs that are late, in a queue on the way back or in a host,
- * are of data that has left the path already: what arrives in the meantime at a rate of W / T may
- * be in flight in addition.
+ * W is the data that the path holds within T. Late ACKs, which wait in a queue on the way back or
+ * in a host, acknowledge data that has already left the path. So the data that is sent at a rate of
+ * W / T during that delay may be in flight in addition.
  *
  * Return: bytes, at least W.
  */
@@ -253,11 +253,11 @@ u32 hpccpp_flight_bytes(u32 wnd_bytes, u32 t_ns, u32 late_ns);
  * @held: a single packet is in flight, and the receiver may delay its ACK
  *
  * A receiver may delay the ACK of a single packet by up to 40 ms, and acknowledges a second one at
- * once. The next packet would report the small W to it, but a W that has become smaller than the
- * data in flight does not let it out. So two packets may be in flight then. A receiver that also
- * sends data, as the client of requests and responses does, delays ACKs again: where a BDP is less
- * than two packets, a flow with at least half of it may always have two in flight. The pacing rate
- * stays W / T.
+ * once. The next packet would tell the receiver that W is small, but while W is smaller than the
+ * data in flight, that packet cannot be sent. So two packets may be in flight then. A receiver that
+ * also sends data, as the client of requests and responses does, delays ACKs again: if a BDP is
+ * less than two packets, a flow with at least half of a BDP may always have two packets in flight.
+ * The pacing rate stays W / T.
  *
  * Return: packets, at least 1.
  */
@@ -293,7 +293,8 @@ u32 hpccpp_burst_pkts(u64 rate_bytes_ps, u32 wire_bytes);
  * @v: state of the algorithm; U is 1 before the first answer
  * @p: its parameters
  *
- * While an incast ends, U is low and smoothed RTTs are still long, but the window is small.
+ * While an incast ends, U is low and smoothed RTTs are still long, but the window is small: the
+ * path is HOP_PATH_FREE then.
  *
  * Return: HOP_PATH_IDLE if all ports are used to less than half of the target with the largest
  * window.
@@ -338,8 +339,8 @@ void hpccpp_remember(struct hpccpp_start *s, u32 peer, u64 now_ns, u64 path_byte
  * @s: as for hpccpp_remember()
  * @peer: hash of the peer's address
  * @now_ns: current time
- * @l: result: T is at most what it was, until an answer reports queues; unchanged if that is not
- *	known
+ * @l: result: the remembered T, which is the maximum of T until an answer reports queues; unchanged
+ *	if nothing is known
  *
  * The path may change, so it is forgotten after HPCCPP_KNOWN_NS.
  *
@@ -388,10 +389,10 @@ struct hpccpp_move {
  * @v: state of the algorithm; Wc is new
  * @p: its parameters
  * @snd_nxt: current SND.NXT
- * @random: any value; makes some of the flows that share the next path stay longer than others
+ * @random: any value; spreads the time after which flows that meet on the next path may move again
  *
- * A flow cannot avoid its last hop. At another hop that is as full as the algorithm leaves it, a
- * flow that gets half of its line rate has no reason to move.
+ * The flow stays if its bottleneck is the last hop, which all paths have in common, or if its
+ * window is more than half of the maximum.
  *
  * Return: true to try another path now.
  */

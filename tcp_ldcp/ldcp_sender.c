@@ -26,18 +26,18 @@
  * - A loss in the stable stage, which the draft does not cover, halves cw once per window; a
  *   timeout leaves one packet. Only packets sent after the loss grant credits again.
  * - If no packet was acked before the first loss, cw is gamma, the minimum window, not 0.
- * - Where the base RTT is not configured, the first window is the rate times 1 ms at most: a longer
- *   RTT has a queue in it, or leads to where the configured rate says nothing.
+ * - If the base RTT is not configured, the first window is at most the rate times 1 ms: a longer
+ *   RTT includes a queue, or the path leads to where the configured rate does not apply.
  */
 #include "ldcp_sender.h"
 
-/* Far more than a window: no ACK is for a packet that was sent longer ago. */
+/* Far more than a window: no ACK is for a packet that was sent that many packets ago. */
 #define LDCP_RESUME_MAX_PKTS	0x40000000U
-/* RTTs, in minimum RTTs, that no queue below the threshold of marks explains. */
+/* A queue below the marking threshold explains no RTT above this many minimum RTTs. */
 #define LDCP_IDLE_RTTS	3
 /*
- * Maximum of a base RTT that is measured, not configured: a longer one has a queue in it, or leads
- * out of the data centre, and the configured rate says nothing of such a path.
+ * Maximum of a base RTT that is measured, not configured: a longer one includes a queue, or the
+ * path leads out of the data centre, where the configured rate does not apply.
  */
 #define LDCP_NEAR_RTT_US	1000U
 

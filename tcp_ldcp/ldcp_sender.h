@@ -114,7 +114,7 @@ void ldcp_update(struct ldcp_vars *v, const struct ldcp_params *p, const struct 
  * @v: the state
  * @p: constants of the algorithm
  * @delivered_pkts: packets delivered so far
- * @cumulative_pkts: those of them that were not only selectively acked
+ * @cumulative_pkts: number of these that were acked cumulatively, not only selectively
  * @timeout: the loss was detected by a timeout
  *
  * The caller must call this once per window, unless a timeout follows, whose reduction is added to
@@ -200,15 +200,15 @@ static inline u32 ldcp_defer_bytes(u32 window_bytes, u32 segs_pkts, u32 mss_byte
 }
 
 /**
- * ldcp_has_tail() - is the last packet of the first window among these? (3.1)
+ * ldcp_has_tail() - does a GSO packet include the last packet of the first window? (3.1)
  * @f: limits of the sender
  * @segs_pkts: packets in the GSO packet being sent
  * @payload_bytes: data in these packets
  *
- * The last packet of the first window, of the message, or of the receiver's window is ECN-capable:
- * it is not dropped early, and its ACK shows which packets were.
+ * The last packet of the first window, of the message, or of the receiver's window is sent as
+ * ECN-capable: switches do not drop it early, and its ACK shows which packets they dropped.
  *
- * Return: true if the last of these packets is such a packet.
+ * Return: true if the last packet of the GSO packet is such a packet.
  */
 bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32 payload_bytes);
 
@@ -218,11 +218,11 @@ bool ldcp_has_tail(const struct ldcp_flight *f, u32 segs_pkts, u32 payload_bytes
  * @full_bytes: size of a full GSO packet
  * @window_bytes: the largest window that the receiver has announced
  *
- * The stack sets PSH on each GSO packet that ends beyond half of that window, and then starts to
- * count again: this is not the end of a message. A message that ends at exactly such a place cannot
- * be distinguished from this.
+ * The stack sets PSH on a GSO packet when more than half of that window was written since the last
+ * PSH. Such a PSH does not end a message. A message that ends at exactly such a place cannot be
+ * distinguished from this case.
  *
- * Return: true if the bytes written are a whole number of such steps.
+ * Return: true if @written_bytes is a whole number of such steps.
  */
 bool ldcp_is_midway(u32 written_bytes, u32 full_bytes, u32 window_bytes);
 

@@ -42,7 +42,7 @@ struct txcp_sock {
 	s32 demand_bytes_ps;	/* demand in the last offer */
 	u32 sent_pkts;		/* tp->data_segs_out at the last offer */
 	u32 plain_seq;		/* data before it was sent without a header */
-	struct hop_speed speed;	/* of the socket's device; read once a round trip */
+	struct hop_speed speed;	/* speed of the socket's device; read once a round trip */
 	bool small : 1;		/* the window in the last offer is small */
 	bool reported : 1;	/* a packet was sent with a small window in its header */
 	bool delayed : 1;	/* cwnd has one more packet: txcp_small_window() */
@@ -185,7 +185,7 @@ static void txcp_init(struct sock *sk)
 	hop_stack_bound_cwnd(sk);
 	if (hop_cc_waits_for_repair(sk, &txcp_cc))
 		return;
-	/* It may have been XCP's before, see txcp_ends(). */
+	/* The connection may have used XCP before, see txcp_ends(). */
 	memset(xs, 0, sizeof(*xs));
 	xs->flow = nxcp_flow_open(sk);
 	if (!xs->flow) {
@@ -258,8 +258,8 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
  * with a new connection, while the carrier tries further headers.
  *
  * If the key of the flow in hop_core's table changes, for example because the device joins a VRF,
- * the carrier removes its entry and sends no headers any more: HOP_PEER_UNSUPPORTED. A recovery is
- * left to end first.
+ * the carrier removes its entry and sends no headers any more: HOP_PEER_UNSUPPORTED. A loss
+ * recovery in progress ends first.
  *
  * Return: true if the connection goes on without XCP.
  */
@@ -290,7 +290,7 @@ static void txcp_end_round(struct sock *sk, struct txcp_sock *xs, u32 sent_pkts,
 	const bool reno = xs->v.reno;
 
 	xs->speed = hop_sock_speed(sk);
-	/* So that it never seems to be in front of SND.UNA again. */
+	/* Follow SND.UNA, so that plain_seq never seems to be in front of it after a wrap. */
 	if (!before(tcp_sk(sk)->snd_una, xs->plain_seq))
 		xs->plain_seq = tcp_sk(sk)->snd_una;
 	if (!txcp_ends(sk, xs) && reno)

@@ -41,10 +41,10 @@
  * answers are on their way.
  */
 #define XCP_MAX_RTTS		2U
-/* Delay that a queue at a router of XCP may have: flows with longer RTTs drain it in theirs. */
+/* Queueing delay at a router of XCP, which flows with longer RTTs drain only within their RTTs. */
 #define XCP_QUEUE_MAX_US	1000U
 #define XCP_ASKED_MAX_BYTES_PS	BIT_ULL(60)
-/* A window counts as filled if at most this much is missing: pacing, GSO and ACKs are bursty. */
+/* A window counts as filled if at most 1/4 is missing, since pacing, GSO and ACKs are bursty. */
 #define XCP_LACK_SHIFT		2
 #define XCP_LACK_PKTS		2U
 

@@ -18,8 +18,8 @@
 #define XCP_US_PER_S		1000000U
 
 /*
- * After its own host has held it back, a sender asks for all that it desires again after this
- * number of consecutive rounds that fill the window.
+ * If its own host has limited a sender, the sender asks for its whole desired throughput again only
+ * after this number of consecutive rounds that fill the window.
  */
 #define XCP_RAMP_ROUNDS		8U
 
@@ -30,8 +30,8 @@
 #define XCP_INIT_PKTS		2U
 
 /*
- * Feedback may raise the window to this one before any data of the round is acknowledged. TCP sends
- * as many packets in the first two round trips.
+ * Feedback may raise the window to this value before any data of the round is acknowledged. TCP
+ * itself sends that many packets in the first two round trips.
  */
 #define XCP_START_PKTS		30U
 
@@ -58,8 +58,8 @@ enum txcp_loss {
  * @rtt_us: RTT estimate, 1 to XCP_RTT_MAX_US; 0: not known
  * @in_flight_pkts: maximum number of packets in flight in this round; U32_MAX: not measured, the
  *	window counts as filled
- * @filled_rounds: rounds that filled the window since one that neither did nor was limited by the
- *	application, at most XCP_RAMP_ROUNDS
+ * @filled_rounds: rounds that filled the window since the last one that did not, although the
+ *	application had data; at most XCP_RAMP_ROUNDS
  * @rtt_lack_8ths_us: difference between @rtt_us and the exact estimate, 1/8 us
  * @asked_before_bits: fls64() of @asked_before_bytes_ps at the start of the round
  * @reno: the end-to-end control determines the window
@@ -121,10 +121,10 @@ void txcp_update_rtt(struct txcp_vars *v, u32 rtt_us);
  * @v: the state
  * @mss_bytes: segment size, bytes
  *
- * The window is rounded up: pacing at txcp_throughput_bytes_ps() keeps the rate, and a window
- * rounded down would lose up to half of it at one to two segments. It is not larger than that: with
- * one eighth more in flight a standing queue forms, and the switch qdiscs reduce the load (150
- * Mbit/s, 50 ms: 0.92 instead of 0.98).
+ * The window is rounded up: pacing at txcp_throughput_bytes_ps() keeps the rate, and a window of
+ * one to two segments that is rounded down would lose up to half of the rate. A larger window does
+ * harm: with one eighth more in flight a standing queue forms, and the switch qdiscs reduce the
+ * load (utilisation at 150 Mbit/s and 50 ms: 0.92 instead of 0.98).
  *
  * Return: 1 to 2^31 - 1.
  */
@@ -182,7 +182,7 @@ struct txcp_limits txcp_get_limits(u64 speed_bytes_ps, bool limits, u64 app_byte
 				   u64 throughput_bytes_ps);
 
 /**
- * txcp_is_held() - does the sender's own host hold it back, or did so a few rounds ago?
+ * txcp_is_held() - does its own host limit the sender, or did so a few rounds ago?
  * @v: the state
  *
  * Return: true if the sender asks for less than it desires.
@@ -197,10 +197,10 @@ static inline bool txcp_is_held(const struct txcp_vars *v)
  * @v: the state
  * @throughput_bytes_ps: the current throughput, below 2^40 bytes/s
  *
- * A sender that does not fill its window asks for no more than it has. A sender that its host held
- * back asks for at most a quarter more after the first round that fills the window, and the
- * increase doubles in each further such round. So it does not ask for rate that the port cannot
- * carry, and soon finds rate that other sockets release.
+ * A sender that does not fill its window asks for no more than its current throughput. A sender
+ * that its host has limited asks for at most a quarter more after the first round that fills the
+ * window, and the increase doubles in each further such round. So it does not ask for rate that the
+ * port cannot carry, and soon uses rate that other sockets release.
  *
  * Return: bytes/s; U64_MAX: no limit.
  */
@@ -219,7 +219,7 @@ void txcp_ask(struct txcp_vars *v, u32 pkts, s32 demand_bytes_ps);
  * @v: the state
  * @feedback_bytes_ps: sum of Reverse_Feedback, bytes/s; any value
  *
- * Return: true if txcp_grant() would reduce it: the peer lies, or the feedback is two rounds late.
+ * Return: true if it does, and must be reduced: the peer lies, or the feedback is two rounds late.
  */
 bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
 
@@ -228,10 +228,10 @@ bool txcp_is_excess(const struct txcp_vars *v, s64 feedback_bytes_ps);
  * @v: the state
  * @received: feedback was received in the round
  *
- * The feedback of the round before has arrived or is lost by now; half of its demands still count,
- * because feedback may be late. If the round brought no feedback, all of their demands still count.
- * Call it before processing the feedback of the ACK that ends the round, which belongs to the next
- * one.
+ * Feedback for the demands of the previous round has usually arrived or is lost by now. Half of
+ * these demands still count, because feedback may be late. If no feedback was received in this
+ * round, all of them still count. Call this function before the feedback of the ACK that ends the
+ * round is processed: that feedback belongs to the next round.
  */
 void txcp_end_asking(struct txcp_vars *v, bool received);
 
@@ -285,8 +285,8 @@ void txcp_age_idle(struct txcp_vars *v, u64 idle_us, u32 init_bytes, u32 mss_byt
  * @lost: a packet was lost; false: a mark
  * @min_rtt_us: minimum RTT of the connection, microseconds
  *
- * A loss is random if a router of XCP has reduced demands of the sender and the RTT is at most 5/4
- * of its minimum: no port has a queue that could drop packets.
+ * A loss counts as random if a router of XCP has reduced demands of the sender and the RTT is at
+ * most 5/4 of its minimum: then no port has a queue that could drop packets.
  */
 void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 min_rtt_us);
 
@@ -295,7 +295,7 @@ void txcp_begin_reno(struct txcp_vars *v, bool lost, u32 min_rtt_us);
  * @v: the state
  * @loss: configured reaction to a loss
  * @recovered: no recovery is in progress
- * @asked: the peer sent demands in this round: our packets must return the feedback
+ * @asked: the peer sent demands in this round, for which this end must return feedback
  *
  * Return: true if packets need no header any more.
  */
@@ -307,13 +307,14 @@ static inline bool txcp_gives_up(const struct txcp_vars *v, enum txcp_loss loss,
 
 /**
  * txcp_reno_over() - at the end of a Reno round: does XCP take over again?
- * @v: the state; its window is set to @reno_bytes, unless XCP resumes because its own is smaller
+ * @v: the state; its window is set to @reno_bytes, unless XCP resumes because XCP's is smaller
  * @loss: configured reaction to a loss
  * @recovered: no recovery is in progress
  * @reno_bytes: window of the end-to-end control, bytes
  * @mss_bytes: minimum window, bytes
  *
- * The first round that ends after the takeover started before it, so it is not a whole round.
+ * The first round that ends after Reno has taken over is not a whole one, because it started
+ * before.
  *
  * Return: true if XCP determines the window again.
  */

@@ -139,11 +139,11 @@ def quotations():
                      "`figures/fabric-fattree` | {}, {}; {}, {}; dctcp {}, {}; {}, {};", "csig")
     yield below_1_kb("conformance/hpccpp.md", "p99 slowdown below 1 kB {}, {}; {}, {}; dctcp {}, {}; {}, {};", "hpccpp")
     yield Quotation("choose.md", "CUBIC then gets {} of its half", (lab("sceptic-beside", "dctcp_ms", "CUBIC, of half"),))
-    yield Quotation("choose.md", "of two flows with 20 us and 2 ms the far one has {} of its half",
+    yield Quotation("choose.md", "either: a flow with an RTT of 2 ms gets {} of its half of the port beside one with 20 us",
                     (lab("sceptic-rtt", "dctcp_ms", "far, of half"),))
-    yield Quotation("choose.md", "beside 20 us, a flow of 2 ms has {} of its half",
+    yield Quotation("choose.md", "an RTT of 2 ms gets {} of its half of the port beside one with 20 us. Large incasts",
                     (lab("sceptic-rtt", "hpccpp", "far, of half"),))
-    yield Quotation("choose.md", "two flows of LDCP beside two of CUBIC without ECN have {} of 10 Gbit/s",
+    yield Quotation("choose.md", "two LDCP flows get {} Gbit/s of a 10 Gbit/s port when two CUBIC flows without ECN share it",
                     (Said("reference/tcp_ldcp.md", "those of LDCP have {} Gbit/s"),))
     yield Quotation("choose.md", "with link loads of {} and more",
                     (Said("conformance/xcp.md", "`figures/xcp-capacity-sweep` | load {} to"),))

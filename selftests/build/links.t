@@ -3,11 +3,13 @@
 """The pages hang together: every relative link of a Markdown page leads to a file, and to a heading
 where it names one; each page's tables are tables to a renderer, and no row has too few or too many cells; every page under Documentation/ can be reached from index.md; every page that
 code, tests or tools name is there, and every function and test that the pages of conformance name. The
-table of matrix.md has each test of `make matrix`, and CONTRIBUTING.md guards folders by tests that are there.
+table of matrix.md has each test of `make matrix`, and CONTRIBUTING.md guards folders by tests that are there. The
+files and folders that CONTRIBUTING.md and architecture.md name are there, and both name each folder of tools/ and selftests/.
 
     links.t [DIRECTORY]     the pages of another directory, the links only
 """
 
+import fnmatch
 import glob
 import os
 import re
@@ -27,6 +29,8 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 FUNCTION = re.compile(r"`(\w+)\(\)`")
 TEST = re.compile(r"`(?:selftests/)?([\w*/.-]+\.(?:t|py))`")
 NAMED_PAGE = re.compile(r"\bDocumentation/[\w./-]*\w\.(?:md|svg|8)\b")
+# A file by its ending, or a folder by its slash, in backquotes; NAME, <kind> and … stand for any word.
+NAMED_FILE = re.compile(r"`((?:[\w.*<>…][\w.*<>…-]*/)*[\w.*<>…][\w.*<>…-]*(?:\.(?:[chts]|py|sh|md|lua|txt|list|toml|json|svg)|/))`")
 HEADING = re.compile(r"#{1,6} +(.*?)(?: +#+)?$")
 
 
@@ -227,6 +231,61 @@ def missing_guards(page="CONTRIBUTING.md"):
     return missing_tests(page, guards) + ([] if len(names) > 50 else [f"{page}: {len(names)} tests"])
 
 
+def tree():
+    """All files and folders (with a slash) of the tree, without what is built."""
+    paths = []
+    for folder, subfolders, names in os.walk("."):
+        subfolders[:] = [name for name in subfolders if name not in (".git", "__pycache__")
+                         and (folder != "." or name not in SKIPPED)]
+        paths += [os.path.normpath(os.path.join(folder, name)) for name in names]
+        paths += [os.path.normpath(os.path.join(folder, name)) + "/" for name in subfolders]
+    return paths
+
+
+def missing_files(page, text, paths):
+    """Files and folders that the text, of this page, names and that no path of the tree ends with."""
+    complaints = []
+    for name in sorted(set(NAMED_FILE.findall(text))):
+        pattern = re.sub(r"<\w+>|…|NAME", "*", name)
+        if not any(fnmatch.fnmatch(path, pattern) or fnmatch.fnmatch(path, f"*/{pattern}") for path in paths):
+            complaints.append(f"{page}: no file {name}")
+    return complaints
+
+
+def named_files_missing():
+    paths, complaints = tree(), []
+    for page in ("CONTRIBUTING.md", "Documentation/architecture.md"):
+        with open(page, encoding="utf-8") as file:
+            complaints += missing_files(page, file.read(), paths)
+    return complaints
+
+
+def unnamed_folders(contributing, architecture, folders):
+    """Folders of tools/ and selftests/ without a row in CONTRIBUTING.md, or absent from architecture.md's tree."""
+    rows = " ".join(line.split("|")[1] for line in contributing.splitlines() if line.startswith("| `"))
+    drawn = architecture.partition("\n## The tree\n")[2].partition("\n## ")[0]
+    of_selftests = set(re.findall(r"\w+", drawn.partition("selftests/")[2]))
+    return ([f"CONTRIBUTING.md: no row for {folder}" for folder in folders if f"`{folder}`" not in rows]
+            + [f"architecture.md: no {folder}" for folder in folders if folder not in drawn
+               and not (folder.startswith("selftests/") and folder.split("/")[1] in of_selftests)])
+
+
+def folders_without_place(folders=None):
+    with open("CONTRIBUTING.md", encoding="utf-8") as file:
+        contributing = file.read()
+    with open("Documentation/architecture.md", encoding="utf-8") as file:
+        architecture = file.read()
+    folders = folders or [path for path in tree() if re.fullmatch(r"(tools|selftests)/\w[\w-]*/", path)]
+    return unnamed_folders(contributing, architecture, sorted(folders))
+
+
+def found_planted():
+    """What the checks of named files and folders say of names that are wrong on purpose, beside right ones."""
+    text = "`no.c` `selftests/none/` `sch_*/no_*.h` `links.t` `lib/` `sch_*/…_packet.h` `q_<kind>.c` `lab run` `x.y`"
+    return ([complaint.split()[-1] for complaint in missing_files("page", text, tree())]
+            + folders_without_place(["selftests/none/", "selftests/unit/"]))
+
+
 def found_in_bad_pages():
     """What the check says of pages that are wrong on purpose."""
     with tempfile.TemporaryDirectory() as root:
@@ -250,7 +309,9 @@ def main():
     bad, alone = found_in_bad_pages()
     planted = untabled(tests=["none/none-matrix.t"])
     expected = ["pages/index.md: no heading #three", "pages/index.md: no file none.md"]
-    tables = found_in_bad_tables()
+    tables, names = found_in_bad_tables(), found_planted()
+    planted_names = ["no.c", "sch_*/no_*.h", "selftests/none/", "CONTRIBUTING.md: no row for selftests/none/",
+                     "architecture.md: no selftests/none/"]
     checks = [
         ("a row behind a blank line, rows with few and many cells, and a head of another width are found",
          [] if tables == [[5], [3], [3], [1, 2, 3], []] else [f"found in lines {tables}"]),
@@ -265,6 +326,12 @@ def main():
          [] if planted == ["Documentation/matrix.md: no row for none/none-matrix.t"] else [f"found {planted}"]),
         ("each test of make matrix has a row, and each test that a table names is there",
          untabled() + missing_guards()),
+        ("a file, a pattern and a folder that are not there are found, and a folder without a row",
+         [] if names == planted_names else [f"found {names}"]),
+        ("each file and folder that CONTRIBUTING.md and architecture.md name in backquotes is there",
+         named_files_missing()),
+        ("each folder of tools/ and selftests/ has a row in CONTRIBUTING.md and is in architecture.md's tree",
+         folders_without_place()),
         ("every figure of the papers has a scenario that is there, or none", missing_scenarios()),
         ("every function and test that a page of conformance names is there", missing_names()),
     ]

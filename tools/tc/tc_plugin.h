@@ -47,7 +47,7 @@ struct qdisc_util {
 			 __u32 block_idx, bool *p_has);
 };
 
-/* Destination of a value: the text, the JSON object, or whichever is being written */
+/* Output to which a value is printed: the text, JSON, or either of them */
 enum output_type {
 	PRINT_FP = 1,
 	PRINT_JSON = 2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The frame of a congestion control: the code that all of them share, so that a module implements
- * only its algorithm, its law. A module has
+ * only its algorithm, which is called its law. A module has
  *
  *	struct hop_cc_law	functions that TCP's events lead to
  *	struct hop_cc		knobs and their defaults, the fallback, and hooks if it has any
@@ -39,8 +39,9 @@
  *	acknowledged; hop_stack_bound_cwnd() was called; NULL: nothing to do
  * @lost: the stack enters a state above TCP_CA_Disorder; icsk_ca_state is still the old one
  * @calm: the stack returns to TCP_CA_Open or TCP_CA_Disorder; NULL: nothing to do
- * @timeout: the stack has saved its state for an undo of a timeout, before @lost; NULL: nothing
- * @receive: data was received with the mark CE, or without it; NULL: it does not matter
+ * @timeout: a retransmission timeout: the stack has saved the state to which it may return, and
+ *	calls @lost next; NULL: nothing to do
+ * @receive: data was received with the mark CE, or without it; NULL: nothing to do
  *
  * Context of all functions: socket lock held; of all but @timeout and @receive: init() returned.
  */
@@ -161,11 +162,11 @@ static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct 
  * @cwnd_pkts: the law's window, packets
  * @acked_pkts: packets that the current ACK delivered; 0 in lost()
  *
- * Retransmitting many lost packets at once would be a burst. So one may leave at first, and then
- * two for each delivered packet. This is like PRR, which the stack applies only to congestion
- * controls without a cong_control(). Packets that pacing has delayed may still leave. If a timer
- * of the stack detects a loss, it retransmits before cong_control() runs: lost() sets this window,
- * too.
+ * Retransmitting many lost packets at once would be a burst. So one packet may be sent at first,
+ * and then two for each delivered packet. This is like PRR, which the stack applies only to
+ * congestion controls without a cong_control(). Packets that pacing has delayed may still be sent.
+ * If a timer of the stack detects a loss, the stack retransmits before cong_control() runs, so
+ * lost() must set this window, too.
  *
  * Context: socket lock held.
  * Return: @cwnd_pkts, unless @state is TCP_CA_Recovery; packets, at least 1.
@@ -190,8 +191,8 @@ static inline u32 hop_cc_repair_pkts(struct sock *sk, u8 state, u32 cwnd_pkts, u
  * @acked_pkts: packets that the current ACK delivered; 0 in lost()
  * @may_grow: it moved SND.UNA and showed no further loss
  *
- * As tcp_cwnd_reduction() below ssthresh: a packet leaves for each that was delivered, and one more
- * if the window may grow.
+ * As in tcp_cwnd_reduction() below ssthresh, one packet is sent for each delivered packet, and one
+ * more if the window may grow.
  *
  * Context: socket lock held, in TCP_CA_Recovery or on the way to it.
  * Return: packets, at most ssthresh, but at least hop_repair_least_pkts().
@@ -217,9 +218,8 @@ static inline u32 hop_cc_mss_bytes(const struct sock *sk)
 }
 
 /*
- * Pacing rate of Reno, in windows per RTT. A window that has just been halved is half of the link's
- * rate over an RTT that still includes the queue: with less than 2 windows the link goes idle after
- * each loss.
+ * Pacing rate of Reno, in windows per RTT. After a loss the window is halved, but the RTT still
+ * includes the queue: at less than 2 windows per RTT the link would be idle after each loss.
  */
 #define HOP_CC_RENO_PACING	2
 
@@ -300,7 +300,7 @@ static inline void hop_cc_reno_calm(struct sock *sk, u8 new_state)
 		hop_stack_set_cwnd(sk, tp->snd_ssthresh);
 }
 
-/* Return: microseconds; 0 if the ACK measures no RTT that the path alone determines. */
+/* Return: microseconds; 0 if the ACK has no RTT that depends on the path alone. */
 static inline u32 hop_cc_guard_delay_us(const struct hop_guard *g, const struct rate_sample *rs,
 					u32 least_us)
 {
@@ -394,22 +394,25 @@ struct hop_cc_shown {
 	bool guarded;
 };
 
-/* Does ss ask for the structure @attr? It asks for Vegas's, and reads the type of the reply. */
+/*
+ * Return: true if ss asks for the structure @attr. ss asks for Vegas's structure, and accepts the
+ * others, too, by the type of the attribute.
+ */
 static inline bool hop_cc_is_asked(u32 ext, int attr)
 {
 	return ext & (1 << (attr - 1) | 1 << (INET_DIAG_VEGASINFO - 1));
 }
 
 /**
- * hop_cc_show() - the rest of get_info()
+ * hop_cc_show() - write the values that ss shows, for get_info()
  * @shown: the values
  * @ext: what ss asks for
  * @attr: result: type of the attribute
  * @info: result: the attribute
  *
- * union tcp_cc_info has three structures, and neither the kernel nor ss has a way to add one: of
- * Vegas's, DCTCP's and BBR's, the last has enough members. struct tcp_info has the stack's own
- * values alone.
+ * union tcp_cc_info has the structures of Vegas, DCTCP and BBR, and neither the kernel nor ss has a
+ * way to add another. Only BBR's has enough members. struct tcp_info has only values of the stack
+ * itself.
  *
  * Context: any. ss calls get_info() for sockets that a process may be using.
  * Return: bytes of the attribute; 0 if ss does not ask for it.
@@ -481,7 +484,7 @@ void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets);
  * @cc: the congestion control
  * @peer: the carrier's answer
  *
- * Without memory there is no flow although the peer takes part: then the connection falls back.
+ * If there is no memory for a flow although the peer takes part, the connection falls back to Reno.
  *
  * Context: socket lock held.
  */

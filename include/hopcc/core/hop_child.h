@@ -4,7 +4,7 @@
  *
  * A qdisc that wraps one child puts struct hop_child first in its private data,
  * &hop_child_class_ops in its ops, and calls the functions below. The child is
- * class <handle>:1; tc may graft any qdisc there. Without a graft it is a byte fifo.
+ * class <handle>:1; tc may replace it by any qdisc. By default it is a byte fifo.
  *
  * A second child, class <handle>:2, is made with hop_child_create() and adopted with
  * hop_child_adopt(). Functions whose names end in _at take the index of the child. The
@@ -16,7 +16,7 @@
  * by itself, it subtracts it from its parents by qdisc_tree_reduce_backlog(), as any
  * child does.
  *
- * A peek is passed to the child, and dequeue takes the packet that was peeked. So a
+ * peek() returns the child's packet, and dequeue() takes the packet that was peeked. So a
  * wrapper that writes to a packet on departure does so when the packet really departs.
  */
 #ifndef HOPCC_CORE_HOP_CHILD_H

@@ -40,12 +40,12 @@ bool hop_input_is_mangled(struct sk_buff *skb, const struct tcphdr *th);
  * @ack_seq: acknowledgment number of a SYN-ACK
  *
  * Context: RCU read lock.
- * Return: true if there is a socket that waits for an answer with this acknowledgment number.
+ * Return: true if a socket waits for a SYN-ACK with this acknowledgment number.
  */
 bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq);
 
 /**
- * hop_input_is_from_peer() - would TCP accept a packet as the peer's?
+ * hop_input_is_from_peer() - would TCP accept the sequence numbers of a packet?
  * @key: key of the packet's flow
  * @seq: sequence number of a packet without SYN
  * @ack_seq: acknowledgment number
@@ -96,7 +96,7 @@ bool hop_input_act(const struct hop_flow_key *key, void (*act)(struct sock *sk, 
 bool hop_input_ack_now(const struct hop_flow_key *key, unsigned int more_pkts);
 
 /**
- * hop_input_answer_now() - send an ACK, with which an answer is due
+ * hop_input_answer_now() - send an ACK that carries an answer to the peer's carrier
  * @key: key of the flow
  *
  * If a process owns the socket, the answer leaves with the next ACK instead.

@@ -119,8 +119,8 @@ void *hop_shim_insert(struct sk_buff *skb, const struct hop_shim_place *place,
  * @skb: a received packet; skb->data at its network header
  * @bytes: number of bytes
  *
- * The user of a tap or of a virtual machine chooses the start. Where it is in a header that is
- * removed, it would point in front of the packet.
+ * The user of a tap or of a virtual machine chooses where the checksum starts. If that is in a
+ * header that is removed, it would start in front of the packet.
  *
  * Context: any.
  * Return: false if the checksum starts in these bytes, or in front of them.
@@ -157,14 +157,15 @@ int hop_shim_strip(struct sk_buff *skb, const struct hop_shim_place *place,
  *
  * Context: any. Moves skb->head.
  * Return: like hop_shim_strip(), but a checksum that is still to be computed may also start between
- * @place and the removed bytes. It does not fail if that is so, the packet was made writable up to
- * the end of the removed bytes, and IP's length is correct.
+ * @place and the removed bytes. The function cannot fail if the checksum starts there, the packet
+ * was made writable up to the end of the removed bytes, and IP's length is correct.
  */
 int hop_shim_strip_behind(struct sk_buff *skb, const struct hop_shim_place *place,
 			  unsigned int l4_bytes, unsigned int bytes);
 
 /*
- * The GSO type that marks a GSO packet with our header, which a NIC would mistake for TCP's.
+ * The GSO type that marks a GSO packet with our header. Without it, a NIC would segment the packet
+ * as if TCP followed IP.
  * Virtual devices accept this type (NETIF_F_GSO_SOFTWARE: veth, bridge, bond, VLAN, tunnels) and
  * no NIC does. So the packet stays unsegmented up to a NIC, where software segments it with the
  * offload of our protocol number. SCTP's own packets differ by their protocol number.

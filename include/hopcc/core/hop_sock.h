@@ -203,7 +203,7 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
 	       !tcp_sk(sk)->undo_marker && icsk->icsk_pending;
 }
 
-/* In recovery a packet may leave for every 4 that are delivered, even if the window is full. */
+/* In recovery one packet may be sent for every 4 delivered ones, even if the window is full. */
 #define HOP_REPAIR_DELIVERED_PKTS 4
 
 /**
@@ -211,11 +211,11 @@ static inline bool hop_is_too_big(const struct sock *sk, u8 new_state)
  * @tp: a TCP socket, in recovery; hop_stack_count_repair() was called for this ACK
  *
  * The first retransmission must not wait for room in the window: the packets in flight may be lost
- * as well, and only the ACK of a retransmission can tell. Later, marks may reduce the window below
- * the packets in flight. If nothing is sent then, a lost retransmission or tail is not detected
- * until the timeout, since only the ACK of a packet that was sent later can tell. So a packet may
- * leave for each HOP_REPAIR_DELIVERED_PKTS that are delivered, and one if retransmissions alone are
- * in flight.
+ * as well, and only the ACK of a retransmission shows that. Later, marks may reduce the window
+ * below the packets in flight. If nothing is sent then, a lost retransmission or a lost last packet
+ * is detected only by the timeout, because only the ACK of a later packet shows the loss. So one
+ * packet may be sent for each HOP_REPAIR_DELIVERED_PKTS that are delivered, and one if only
+ * retransmissions are in flight.
  *
  * Context: socket lock held.
  * Return: packets, at least 1.

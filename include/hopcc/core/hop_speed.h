@@ -13,8 +13,8 @@ struct Qdisc;
  * struct hop_speed_watch - a callback for changes of the rate of a qdisc's device
  * @list: member of the list of all watches
  * @sch: the qdisc; NULL before hop_speed_watch()
- * @changed: called when the rate may have changed, with the rate; RTNL and the tree lock held. A
- *	link that is down has no rate, and is no change
+ * @changed: called with the rate when it may have changed; RTNL and the tree lock held. Not called
+ *	while the device has no rate, as with the link down
  */
 struct hop_speed_watch {
 	struct list_head list;
@@ -25,7 +25,7 @@ struct hop_speed_watch {
 /**
  * struct hop_speed - a device's rate
  * @mbit: the rate that the driver reported last, Mbit/s, below 2^30; 0 if it is not known
- * @limits: the device cannot send faster, since it is hardware, or all devices below it are
+ * @limits: the device cannot send faster, because it or all devices below it are hardware
  *
  * A virtual device may report a rate that it does not enforce: veth, for example, 10 Gbit/s. A
  * VLAN device or a bridge above it reports the same rate.

@@ -39,10 +39,10 @@ struct tcphdr;
  * INT_COUNT_IN_INTMD_DATA: packets of TCP from which INT-MD was removed
  * INT_COUNT_IN_MERGED: packets of TCP that were merged with INT-MD in them; dropped
  * INT_COUNT_TLM_NO_LAYOUT: answers without a ratio: no hop has a layout and a known speed
- * INT_COUNT_TLM_USELESS: the same: values of the hops are implausible or stand still
- * INT_COUNT_TLM_CONTRADICTED: the same: the RTT is longer than the reported queues explain
- * INT_COUNT_TLM_NO_ROOM: the same: the path has more hops than the format has room for
- * INT_COUNT_TLM_PATHS: the same: packets take another path each time
+ * INT_COUNT_TLM_USELESS: answers without a ratio: values of hops are implausible or stand still
+ * INT_COUNT_TLM_CONTRADICTED: answers without a ratio: the reported queues do not explain the RTT
+ * INT_COUNT_TLM_NO_ROOM: answers without a ratio: there is no room for all hops of the path
+ * INT_COUNT_TLM_PATHS: answers without a ratio: packets take another path each time
  * INT_COUNT_TLM_IMPLAUSIBLE: records of hops that could not be true
  * INT_COUNT_BAD_IFA: malformed IFA headers, by enum ifa_fault; left to the stack
  * INT_COUNT_BAD_IOAM: malformed IOAM traces, by enum ioam_fault; not read
@@ -99,7 +99,8 @@ enum int_vendor_count {
 
 /**
  * struct int_vendor_state - first member of net_tlm's state of a connection
- * @load: the module's number among those that were loaded, since another one may be built otherwise
+ * @load: number of the loading of net_tlm that made the state; a later build may have another
+ *	layout
  */
 struct int_vendor_state {
 	u32 load;
@@ -110,11 +111,11 @@ struct int_vendor_state {
  * @ops: NULL: nothing
  * @format: net.hopcc.int_format; 0: nothing
  * @space: net.hopcc.int_space
- * @slots: number of hops that there must be room for
+ * @slots: number of hops for which there must be room
  * @ipv6: the connection's packets are IPv6
  * @hides_tcp: result: a header is in front of TCP's
  * @bytes: result: bytes that are added to a packet without hop-by-hop options
- * @tcp_bytes: result: how many bytes of TCP's payload these, and those that hops add, are
+ * @tcp_bytes: result: number of added bytes, by this host and by hops, that are payload of TCP
  * @growth_bytes: result: bytes that hops may add to the packet on its way
  */
 struct int_vendor_room {
@@ -154,9 +155,9 @@ struct nint_arrival {
  * @tau_ns: RATIO: time of measurement
  * @flows: N; 0: not reported
  * @index: SUMMARY: index of the hop
- * @hops: WINDOW, RATIO: number of hops that the sender is to make room for; of other vendors with
- *	RATIO; 0: none, or not reported
- * @none: RECORDS: without records, whatever the probe has
+ * @hops: WINDOW, RATIO: number of hops for which the sender must make room; with RATIO, of other
+ *	vendors' hops; 0: none, or not reported
+ * @none: RECORDS: the answer has no records, even if the probe has some
  */
 struct nint_reply {
 	enum int_answer_kind kind;
@@ -172,14 +173,14 @@ struct nint_reply {
  * struct int_vendor_ops - what net_int calls
  * @room: sender: sets the results in @room, for a probe beside @skb, or beside any data (NULL).
  *	Return: false if the format cannot be used
- * @wrap: sender: adds to @probe, whose data is at its TCP header with a checksum, what @room says,
- *	and the IP headers of @skb
+ * @wrap: sender: adds the headers of @room and the IP headers of @skb to @probe, whose data is at
+ *	its TCP header, which has a checksum
  * @read: receiver: reads what a probe has carried; @carried is the argument of
  *	nint_vendor_take(), NULL for a probe that net_int found, whose TCP header is at @tcp_at
  *	from skb->data. Return: 1 if it has read something, 0 if there is nothing, negative if the
  *	probe must not be answered
- * @learn: receiver: writes the answer to a probe. Return: false if there is nothing to answer
- *	from telemetry of other vendors; the flow's lock is held
+ * @learn: receiver: writes the answer to a probe, with the flow's lock held. Return: false if there
+ *	is no telemetry of other vendors to answer with
  *
  * Context of all: RCU read lock.
  */
@@ -252,7 +253,8 @@ void nint_vendor_unlock(struct int_flow *f);
  * @th: its TCP header
  *
  * Context: RCU read lock.
- * Return: the flow, whose peer has asked and whose windows the segment is within; or NULL.
+ * Return: the flow, if its peer has asked for telemetry and the segment is within its windows; or
+ * NULL.
  */
 struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th);
 
@@ -263,7 +265,7 @@ struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th
  * @payload_at: offset of the payload
  *
  * Context: any.
- * Return: true if it has the form of one.
+ * Return: true if it has the form of a probe or an answer.
  */
 bool nint_vendor_is_control(const struct sk_buff *skb, unsigned int tcp_at,
 			    unsigned int payload_at);

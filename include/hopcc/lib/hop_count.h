@@ -8,18 +8,18 @@
 #define HOP_COUNTER_NAME(index, name)	name,
 
 /*
- * The counters that all carriers have, in front of their own; those of the option concern that by
- * which carriers negotiate
+ * The counters that all carriers have, in front of their own. "The option" is the one by which
+ * carriers negotiate.
  *
  * SUPPORTED: connections whose peer supports the carrier's headers
  * UNSUPPORTED: connections whose peer does not
- * AVOIDED: connections that do not ask by ACKs, because the cache has the peer
+ * AVOIDED: connections that do not ask by ACKs, because the peer is cached as one without support
  * IN_NO_FLOW: packets that ask or answer and for which there is no flow
  * IN_HANDSHAKE: packets received with the option
- * OUT_HANDSHAKE: packets sent with it
- * IN_BAD_SUM: packets with it whose checksum is wrong
- * NO_ROOM: packets that have no room for it
- * NO_MEMORY: packets that could not be made writable for it
+ * OUT_HANDSHAKE: packets sent with the option
+ * IN_BAD_SUM: packets with the option whose checksum is wrong
+ * NO_ROOM: packets that have no room for the option
+ * NO_MEMORY: packets that could not be made writable for the option
  */
 #define HOP_CARRIER_COUNT_LIST(prefix, count)		\
 	count(prefix##_SUPPORTED, "peer_supported")	\

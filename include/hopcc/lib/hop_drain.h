@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Measured rate of a port that sends less than its configured rate: because the rate was set for
- * another link, the link has become slower, or the machine cannot send as fast as its virtual NIC
- * reports. The drafts do not cover this case. A qdisc that reports spare capacity which does not
- * exist fills the buffer.
+ * Measured rate of a port that sends less than its configured rate: the rate may have been set for
+ * another link, the link may have become slower, or the machine may not be able to send as fast as
+ * its virtual NIC reports. The drafts do not cover this case. Senders fill the buffer of a port
+ * whose qdisc reports spare capacity that does not exist.
  *
  * A port is measured while packets wait all the time, over at least one interval of the qdisc and
  * HOP_DRAIN_MOVES. The measured rate becomes the capacity if it is less than 7/8 of the configured
@@ -17,10 +17,10 @@
  *				Instead of intervals it has spans of HOP_DRAIN_MOVES:
  *				- the port sends more than the measured rate: the capacity is 1/4
  *				  more than that, at most twice the measured rate;
- *				- no packet waits: as in an interval of sch_xcp;
- *				- packets wait now and then: as before;
+ *				- no packet waits: raised as in an interval of sch_xcp;
+ *				- packets wait now and then: unchanged;
  *				- HOP_DRAIN_KEPT_NS or more with less than 1/4 of the measured
- *				  rate: the configured rate.
+ *				  rate: back to the configured rate.
  *
  * A port that several transmit queues send through has one measured rate. While packets wait in one
  * of its queues, the port sends what it can, so each queue measures the bytes of all queues.
@@ -45,7 +45,7 @@
 #define HOP_DRAIN_MORE_SHIFT		4
 #define HOP_DRAIN_SLOW_SHIFT		5
 #define HOP_DRAIN_FAST_SHIFT		2
-/* A port that is used by less than 1/4 is measured again. */
+/* A port that uses less than 1/4 of its measured rate for this time is measured again. */
 #define HOP_DRAIN_KEPT_NS		100000000U
 #define HOP_DRAIN_IDLE_SHIFT		2
 
@@ -93,7 +93,7 @@ struct hop_drain_sent {
 };
 
 /**
- * hop_drain_capacity_bytes_ps() - capacity that a port has
+ * hop_drain_capacity_bytes_ps() - get the capacity of a port, configured or measured
  * @d: the port
  * @rate_bytes_ps: configured rate of the port, bytes/s
  *
@@ -140,7 +140,7 @@ bool hop_drain_look(struct hop_drain *d, struct hop_drain_run *run, u64 rate_byt
 		    const struct hop_drain_sent *sent);
 
 /**
- * hop_drain_depart() - a packet has left the queue
+ * hop_drain_depart() - note that a packet has left the queue
  * @run: the queue's measurement, for hop_drain_look()
  * @waits: packets are left
  */

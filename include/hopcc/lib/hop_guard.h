@@ -12,7 +12,7 @@
  *		round trip. After some round trips whose delay is explained it doubles in each
  *		further one, until the other window is the smaller one: then the guard opens.
  *
- * If a loss follows soon after the guard opened, the reports were not right yet, and the guard
+ * If a loss follows soon after the guard has opened, the reports were still wrong, and the guard
  * waits for twice as many round trips the next time.
  */
 #ifndef HOPCC_LIB_HOP_GUARD_H
@@ -25,9 +25,12 @@
 /* Round trips with an explained delay before the window doubles, at first and at most */
 #define HOP_GUARD_ROUNDS	4U
 #define HOP_GUARD_ROUNDS_MAX	1024U
-/* After so many times @wait_rounds such round trips with the guard open, it is reset. */
+/*
+ * Open for this many times @wait_rounds round trips with an explained delay, the guard resets
+ * @wait_rounds.
+ */
 #define HOP_GUARD_FORGET	16U
-/* A delay of 1/4 of the minimum RTT plus this one needs no report: bursts, and the hosts. */
+/* Bursts and hosts cause a delay of up to 1/4 of the minimum RTT plus 4 us: needs no report. */
 #define HOP_GUARD_SLACK_SHIFT	2
 #define HOP_GUARD_SLACK_US	4U
 
@@ -37,9 +40,9 @@
  * @acked_pkts: packets acknowledged since the window grew by one
  * @undo_pkts: @wnd_pkts before the last loss
  * @extra_us: maximum delay of this round that no report explains
- * @extra_before_us: the same of the round before
+ * @extra_before_us: @extra_us of the previous round
  * @reported_us: maximum delay that reports add up to in this round
- * @reported_before_us: the same of the round before
+ * @reported_before_us: @reported_us of the previous round
  * @round_pkts: packets delivered at the start of this round
  * @valid_pkts: packets delivered at the end of the last loss recovery; RTTs of packets that were
  *	sent before do not count

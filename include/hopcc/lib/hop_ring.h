@@ -6,21 +6,21 @@
  *	held = held + bytes				when a packet is handed to the driver
  *	held = max(held - pace * passed, 0)		as time passes
  *	held = in flight, if that is less		with byte queue limits (BQL)
- *	held = in flight				the same, while the ring limits the port
+ *	held = in flight				with BQL, while the ring limits the port
  *	held = as after the first stop			without BQL, when the driver stops the queue
  *
  * The pace is the port's rate. The ring limits the port from the first time that its driver is
- * seen to have stopped the queue, until the qdisc has no packet for the driver: in between the
- * driver decides when the next packet leaves. Between two stops the ring is full at both ends, so
- * what it took in between is what it sent. That is the measured pace. It replaces the rate until
- * HOP_RING_MEASURED_NS after the last stop.
+ * seen to have stopped the queue, until the qdisc has no packet for the driver: in this time the
+ * driver decides when the next packet leaves. The ring is full at each stop, so between two stops
+ * it has sent as many bytes as it has accepted. That gives the measured pace, which replaces the
+ * rate until HOP_RING_MEASURED_NS after the last stop.
  *
- * BQL alone would report too much where the ring is not the bottleneck: its bytes in flight
- * include those that have left the ring and that no interrupt has reported yet. They may be an
- * interrupt's delay times the rate.
+ * BQL alone would report too much if the ring is not the bottleneck: its bytes in flight include
+ * those that have left the ring but that no interrupt has reported yet, up to an interrupt's delay
+ * times the rate.
  *
- * Bytes that have left do not return: held falls by a correction at any time, but rises by the
- * bytes handed over only. So the number of bytes that have left never falls.
+ * Bytes that have left do not return: a correction may reduce "held" at any time, but only bytes
+ * that are handed over increase it. So the number of bytes that have left never falls.
  */
 #ifndef HOPCC_LIB_HOP_RING_H
 #define HOPCC_LIB_HOP_RING_H
@@ -41,7 +41,7 @@
 #define HOP_RING_TIME_MAX_NS	BIT_ULL(36)
 /* Upper bound of bytes in a ring: 256 slots with GSO packets of 64 KB */
 #define HOP_RING_MAX_BYTES	BIT_ULL(24)
-/* A pace is measured over this at least: 43 full packets */
+/* Minimum number of bytes over which a pace is measured: 43 full packets */
 #define HOP_RING_WINDOW_BYTES	BIT_ULL(16)
 /* A measured pace is valid for this time after the last stop. */
 #define HOP_RING_MEASURED_NS	100000000U
@@ -52,7 +52,7 @@
  * struct hop_ring_bql - the counters of byte queue limits; they wrap
  * @is_used: the driver counts
  * @queued_bytes: bytes that the driver has put into the ring
- * @completed_bytes: bytes of which the driver knows that they have left
+ * @completed_bytes: bytes that the driver knows to have left
  */
 struct hop_ring_bql {
 	bool is_used;
@@ -82,7 +82,7 @@ struct hop_ring_pace {
  * @stop_bytes: @given_bytes when the driver was last seen to have stopped the queue
  * @stop_ns: @now_ns at that time: the last packet before the stop
  * @mark_bytes: @stop_bytes at the start of a measurement of the pace
- * @mark_ns: @stop_ns likewise
+ * @mark_ns: @stop_ns at the start of that measurement
  * @queued_bytes: BQL's counter when the last packet was handed over
  * @pending_bytes: bytes handed over that this counter does not have yet: with BQL, the stack takes
  *	several packets from the qdisc before it gives the first one to the driver

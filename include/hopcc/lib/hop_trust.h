@@ -12,8 +12,8 @@
  *
  * Netlink asks for CAP_NET_ADMIN in the user namespace of @net, of the process that sends and of
  * the one that opened the socket. Any user has that in a user namespace of their own. The current
- * process's capabilities tell nothing: it may be a privileged program that writes what such a user
- * wants to a descriptor that the user opened.
+ * process's capabilities prove nothing: the process may be a privileged program that writes the
+ * user's text to a descriptor that the user has opened.
  *
  * Context: any.
  * Return: true if CAP_NET_ADMIN in the initial user namespace is needed to configure @net.

@@ -31,11 +31,12 @@
 /* Half the period of a hop's timestamp. */
 #define HPCC_EARLY_NS		(INT_TS_MASK / 2)
 /*
- * Records that were stored earlier cannot be compared: at line rate, txBytes wraps every 33.5 ms,
- * and the hop may have written two records up to HPCC_EARLY_NS further apart than they arrive.
+ * Records that were stored longer ago than this cannot be compared: at line rate, txBytes wraps
+ * every 33.5 ms, and the time between the writing of two records may exceed the time between their
+ * arrivals by HPCC_EARLY_NS.
  */
 #define HPCC_STORED_MAX_NS	(3 * HPCC_EARLY_NS)
-/* Instead of the length of a queue that is longer than a record can report. */
+/* Returned for a queue that is longer than a record can report. */
 #define HPCC_QUEUE_LONG_NS	U32_MAX
 /* Maximum number of paths whose records are stored; limited further by HPCC_HOPS_STORED. */
 #define HPCC_PATHS_MAX		4U
@@ -51,8 +52,8 @@
  * @wnd_init_bytes: W_init, BDP at the rate of the path's slowest port, or else of the line;
  *	at least HPCC_WND_MIN_BYTES. The first window is at most @wnd_max_bytes
  * @wnd_ai: W_ai for N flows, the maximum, bytes << HPCC_WND_SHIFT
- * @late_ns: delay of answers on the way back, at most HPCC_T_MAX_NS: a queue is to drain in T and
- *	this, since a window takes effect only so late
+ * @late_ns: delay of answers on the way back, at most HPCC_T_MAX_NS. A queue must drain within
+ *	T + @late_ns, because a new window takes effect only after that time
  * @packet_bytes: size of a full packet on the wire; 0: not known, HPCC_PACKET_BYTES
  */
 struct hpcc_params {
@@ -285,7 +286,7 @@ bool hpcc_new_int(struct hpcc_vars *v, const struct hpcc_params *p, const struct
  * hpcc_halve() - halve the window after a loss, as every TCP on a shared network must
  * @v: state of the connection
  *
- * The lost packet was sent a round ago, with the Wc of that time.
+ * The lost packet was sent about a round trip ago, with the Wc of that time.
  */
 void hpcc_halve(struct hpcc_vars *v);
 

@@ -18,9 +18,9 @@
  *	+---------------------------------------------------------------+
  *
  * The initiator adds the headers. Each transit switch inserts its metadata, increases the current
- * length, and updates IP's length and checksum only; length and checksum of TCP and UDP remain
- * those of the original packet. Lengths are in words of 4 bytes. A namespace (GNS) of 15 means that
- * the four most significant bits of each hop's metadata are its local namespace (LNS).
+ * length, and updates only IP's length and checksum: the length and the checksum of TCP or UDP
+ * remain those of the original packet. Lengths are in words of 4 bytes. A namespace (GNS) of 15
+ * means that the four most significant bits of each hop's metadata are its local namespace (LNS).
  *
  * The specification is not public in full. As in examples and packet dumps, the metadata header
  * follows the whole TCP header, and is not counted in the current length. The checksum is skipped,
@@ -144,7 +144,7 @@ struct ifa_view {
 
 /**
  * hop_ifa_parse() - find the metadata of a packet
- * @v: result; valid only if the packet is
+ * @v: result; valid only if the function returns IFA_OK
  * @packet: first byte behind IP's header; need not be aligned
  * @room_bytes: number of bytes from there to the end of the packet
  *

@@ -18,7 +18,7 @@
  *
  * The sender makes room for `slots` records, so that a packet never grows in the network. Each hop
  * increments nHop, XORs its switch ID into pathID and writes its record. A hop that finds no room
- * for its record updates nHop and pathID all the same. All fields are big-endian.
+ * for its record still updates nHop and pathID. All fields are big-endian.
  *
  * Deviations:
  * - The first word is not in the draft: a header in front of a transport header must contain the

@@ -7,7 +7,7 @@
 
 struct aimd_sock {
 	struct aimd_vars v;
-	struct csig_flow *flow;		/* of net_csig_tag; NULL: the path's delay counts */
+	struct csig_flow *flow;		/* state in net_csig_tag; NULL: the RTT is used */
 	u64 pd_ns, pd_count;		/* the latest max(PD), and number of reports so far */
 	u32 round_end_pkts;
 };

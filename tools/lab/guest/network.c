@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Set devices, addresses, neighbours, routes and qdiscs of many namespaces up: network PLAN
+ * network PLAN: set up devices, addresses, neighbours, routes and qdiscs of many namespaces
  *
- * PLAN has lines as ip takes them, of these kinds only, below a line with the namespace's name:
+ * PLAN has a line with the name of each namespace, and below it lines in the syntax of ip, of these
+ * kinds only:
  *
  *   node NODE
  *   link set [dev] DEV [gso_max_segs N] up
@@ -12,11 +13,11 @@
  *   route replace PREFIX/BITS nexthop via ADDRESS dev DEV nexthop ...
  *   qdisc DEV INDEX...
  *
- * The last one gives a device the qdiscs whose netlink messages the file tc.messages has (each.c
- * records them), each of them known by its index there.
+ * The last kind adds qdiscs to a device. Each INDEX is the number of a netlink message in the file
+ * tc.messages, into which each.c has recorded the messages of tc.
  *
- * One process serves all namespaces and sends all messages of one at once, since ip and tc, started
- * or forked for each, take 30 ms a node in User-Mode Linux: 40 s for 1344 nodes.
+ * One process serves all namespaces, and sends all messages of a namespace at once: to start ip and
+ * tc in each namespace takes 30 ms a node in User-Mode Linux, 40 s for 1344 nodes.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -89,7 +90,7 @@ static struct nlmsghdr *begin(int type, int flags, const void *head, size_t len)
 	n->nlmsg_len = NLMSG_LENGTH(len);
 	n->nlmsg_type = type;
 	n->nlmsg_flags = NLM_F_REQUEST | flags;
-	/* An error is reported by the message's number: so the line is known. */
+	/* The kernel reports an error with this number, which tells the line. */
 	n->nlmsg_seq = state.line;
 	memcpy(NLMSG_DATA(n), head, len);
 	return n;

@@ -12,9 +12,9 @@
  * GSO packets are segmented before they are enqueued in the child, so behind the first link
  * every packet is one packet on the wire.
  *
- * The default child, which has no handle, models the ring of a NIC. Nobody can read its
+ * The default child, which has no handle, models the ring of a NIC. No program can read its
  * backlog, so it may be dequeued late, by up to the time of one full frame, if that saves a
- * timer; the times on the wire stay exact. A child that was grafted is dequeued on time.
+ * timer; the times on the wire stay exact. A child that a user has added is dequeued on time.
  *
  * Loss, reordering, duplication and corruption happen on the wire, by a random generator with a
  * seed: the same seed and the same packets give the same result. A reordered packet is delayed

@@ -53,7 +53,7 @@ static struct config {
 	u64 period_ns, start_ns, end_ns;
 } config = { .period_ns = 10000 };
 
-/* The longest delay of a sample after its time. */
+/* The longest time by which a sample was late. */
 static s64 lateness_ns;
 
 /* The newest answer about a port. */

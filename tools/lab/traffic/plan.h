@@ -58,7 +58,7 @@ static inline struct timespec ns_to_timespec(s64 ns)
 	return (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
 }
 
-/* Enter a network namespace, in which sockets are made from now on; no name: the program's own. */
+/* Enter a network namespace for the sockets created from now on. Without a name: the program's. */
 static inline void enter_netns(const char *name)
 {
 	static int own = -1;

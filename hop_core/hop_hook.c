@@ -126,6 +126,7 @@ static noinline unsigned int hop_hook_show_input(const struct hop_hooks *hooks, 
 	struct hop_shim_place place;
 	unsigned int i, len_bytes = 0, decision;
 
+	lockdep_assert_in_rcu_read_lock();
 	for (i = 0; i < HOP_HOOK_CARRIERS; i++) {
 		carrier = READ_ONCE(hooks->carriers[i]);
 		if (!carrier)
@@ -179,6 +180,7 @@ static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
 	struct hop_segment seg;
 	unsigned int i, len_bytes = 0, decision;
 
+	lockdep_assert_in_rcu_read_lock();
 	/* A VRF: the packet comes here again with the device below, behind that one's filters. */
 	if (netif_is_l3_master(state->out))
 		return NF_ACCEPT;

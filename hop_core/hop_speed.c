@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A driver reports its speed under RTNL only, but a sender needs it in softirq. So the speed is
- * read when a device comes up or changes, and cached. Both notifiers are called with the device's
- * own lock held, if the kernel has such a lock.
+ * read when a device comes up or changes, and cached. The kernel calls both notifiers under the
+ * device's own lock, if it has such a lock.
  */
 #include <linux/ethtool.h>
 #include <linux/netdevice.h>
@@ -22,7 +22,7 @@
 /* An xarray of each network namespace, by ifindex; no entry if the rate is not known. */
 static unsigned int hop_speed_net_id;
 
-/* Under RTNL. */
+/* Protected by RTNL. */
 static LIST_HEAD(hop_speed_watches);
 
 struct hop_speed hop_speed_of(const struct net_device *dev)

@@ -82,6 +82,7 @@ static int __net_init ctag_net_init(struct net *net)
 		return 0;
 	ctag_ports_stop(cn);
 no_ports:
+	/* No lock: no sysctl and no hook of this namespace exist yet. */
 	kfree(rcu_dereference_protected(cn->texts[CTAG_SCALES], true));
 	return err;
 }
@@ -105,8 +106,10 @@ static void __net_exit ctag_net_exit(struct net *net)
 
 	xa_destroy(&cn->ports);
 	hop_carrier_stop(&cn->carrier);
-	for (i = 0; i < CTAG_TEXTS; i++)
+	for (i = 0; i < CTAG_TEXTS; i++) {
+		/* No lock: sysctls and hooks are gone, and a grace period has ended. */
 		kfree(rcu_dereference_protected(cn->texts[i], true));
+	}
 }
 
 static struct pernet_operations ctag_net_ops = {

@@ -109,9 +109,10 @@ static bool ctag_may_trust(const char *names, const struct net_device *dev)
 	       (hop_names_has(names, dev->name) || hop_names_has(names, "*"));
 }
 
-/* RTNL is held. */
+/* Context: RTNL held. */
 static int ctag_settle_port(struct ctag_net *cn, struct net_device *dev)
 {
+	ASSERT_RTNL();
 	if (ctag_may_trust(cn->port_names, dev))
 		return ctag_add_port(cn, dev);
 	ctag_remove_port(cn, dev->ifindex);

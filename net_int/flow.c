@@ -168,6 +168,7 @@ int nint_vendor_read(struct sk_buff *skb, unsigned int tcp_at, struct int_flow *
 {
 	const struct int_vendor_ops *ops = rcu_dereference(nint_vendor);
 
+	lockdep_assert_in_rcu_read_lock();
 	if (ops)
 		return ops->read(skb, tcp_at, f, carried);
 	/* The module is being unloaded, and has not verified the checksum. */
@@ -181,6 +182,7 @@ bool nint_vendor_learn(const struct nint_net *in, struct int_flow *f,
 	const struct int_vendor_ops *ops = f->vendor ? rcu_dereference(nint_vendor) : NULL;
 
 	lockdep_assert_held(&f->lock);
+	lockdep_assert_in_rcu_read_lock();
 	if (!ops || f->vendor->load != nint_vendor_loads || arrival->hdr->type != INT_TYPE_PROBE ||
 	    !ops->learn(in->carrier.net, f->vendor, arrival, now_ns, &f->receiver.p,
 			&f->receiver.v, reply))
@@ -306,6 +308,7 @@ static bool nint_is_short(struct int_flow *f, const struct int_answer *a)
 {
 	unsigned int slots = a->kind == INT_ANSWER_RECORDS ? int_slots(&a->hdr) : f->slots;
 
+	lockdep_assert_held(&f->lock);
 	if (a->hops <= slots || !f->slots)
 		return false;
 	f->hops = a->hops;

@@ -220,6 +220,7 @@ static void __net_exit nint_net_exit(struct net *net)
 	struct nint_net *in = nint_net(net);
 
 	hop_carrier_stop(&in->carrier);
+	/* No lock: sysctls and hooks are gone, and a grace period has ended. */
 	kfree(rcu_dereference_protected(in->key, true));
 	nint_starters_free(in);
 }

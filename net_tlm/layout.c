@@ -246,9 +246,9 @@ void ntlm_layout_exit(void)
 	genl_unregister_family(&ntlm_family);
 }
 
-/* A grace period has ended since the last packet. */
 void ntlm_layout_free(const struct net *net)
 {
+	/* No lock: netlink and hooks are gone, and a grace period has ended. */
 	kvfree(rcu_dereference_protected(ntlm_net(net)->table, true));
 }
 

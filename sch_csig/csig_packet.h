@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CSIG tags in packets on egress: skb->data is the start of the frame, and the qdisc's lock is
- * held. An skb with a tag has one of two forms:
+ * CSIG tags in packets on egress, where skb->data is the start of the frame. An skb with a tag has
+ * one of two forms:
  *
  *	first form, from this host		skb->protocol is the EtherType behind the tag, and
  *						the network header is behind the tag

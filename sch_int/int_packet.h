@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Find the INT header in a packet, and write it such that every checksum stays valid. For use in
- * dequeue: skb->data is at the start of the frame and the qdisc's lock is held.
+ * dequeue: skb->data is at the start of the frame.
  *
  *	inband	IP with our protocol number: the header, then the transport header
  *	probe	TCP whose first option is the mark of probes: struct int_msg, then the header

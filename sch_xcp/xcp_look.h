@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Find and read a packet's congestion header in enqueue and dequeue, where skb->data is at the
- * start of the frame and the qdisc's lock is held.
+ * start of the frame.
  */
 #ifndef HOPCC_SCH_XCP_XCP_LOOK_H
 #define HOPCC_SCH_XCP_XCP_LOOK_H

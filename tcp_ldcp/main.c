@@ -37,6 +37,9 @@ static void ldcp_restore_reordering(struct sock *sk)
 
 static void ldcp_release(struct sock *sk)
 {
+	/* A socket may close before init(), and is not locked then. */
+	if (!hop_cc_has_started(sk))
+		return;
 	hop_stack_restore_bursts(sk);
 	ldcp_restore_reordering(sk);
 }

@@ -21,7 +21,7 @@ FOLDERS = ("include", "hop_core", "sch_", "net_", "tcp_", "tools", "selftests")
 MODULES = ("hop_core", "sch_", "net_", "tcp_")
 HEAD = re.compile(r"^(?!static\b)[a-z][\w \t*]*?\b(\w+)\([^;{}]*?\)\n\{", re.M)
 DEFINITION = re.compile(r"^[a-z][\w \t*]*?[ *](\w+)\([^;{}]*?\)(?:\s*__\w+(?:\([^)]*\))?)*\n\{", re.M)
-# bpf_ is that of kfuncs in every module, hpcc_ that of the law which two modules share.
+# bpf_ is that of kfuncs in every module, hpcc_ that of the law in hop_core that three modules call.
 PREFIXES = {"hop_core": "hop", "net_csig_tag": "ctag", "net_int": "nint", "net_tlm": "ntlm",
             "net_xcp": "nxcp", "sch_csig": "scsig", "sch_int": "sint", "sch_wred": "wred", "sch_xcp": "sxcp",
             "tcp_csig": "tcsig", "tcp_dctcp_ms": "dctcp", "tcp_hpccpp": "hpccpp", "tcp_ldcp": "ldcp", "tcp_xcp": "txcp"}

@@ -70,11 +70,24 @@ def run(line, check=True):
     subprocess.run(line.split(), check=check, stderr=None if check else subprocess.DEVNULL)
 
 
+def modules():
+    """Return the paths of the run's modules, in the order of loading."""
+    with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="utf-8") as order:
+        return order.read().split()
+
+
 def load(name, *parameters):
     """Load one of the run's modules with parameters. Return: true if the kernel took it."""
-    with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="utf-8") as order:
-        path, = (line.strip() for line in order if line.strip().endswith(f"/{name}.ko"))
+    path, = (path for path in modules() if path.endswith(f"/{name}.ko"))
     return not subprocess.run(["insmod", path, *parameters], check=False, stderr=subprocess.DEVNULL).returncode
+
+
+def unload():
+    """Unload the run's modules."""
+    for path in reversed(modules()):
+        name = os.path.basename(path)[:-3]
+        if os.path.isdir(f"/sys/module/{name}"):
+            run(f"rmmod {name}")
 
 
 def ip(lines):

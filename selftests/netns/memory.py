@@ -8,7 +8,6 @@ with a congestion control and with cubic; qdiscs; namespaces with the modules lo
 Needs root and the lab's guest, which has nothing else to do.
 """
 import itertools
-import os
 import resource
 import subprocess
 import sys
@@ -72,25 +71,14 @@ def namespaces():
     ip("".join(f"netns add n{next(numbers)}\n" for _ in range(NAMESPACES)))
 
 
-def unload():
-    """Unload the modules. Return their paths, in the order of loading."""
-    with open(f"{os.environ['HOPLAB_OUT']}/insmod", encoding="ascii") as file:
-        paths = file.read().split()
-    for path in reversed(paths):
-        name = os.path.basename(path)[:-3]
-        if os.path.isdir(f"/sys/module/{name}"):
-            run(f"rmmod {name}")
-    return paths
-
-
 def claim(what, measured, most):
     tap.claim(f"{what}: at most {most} bytes", measured <= most, f"{measured:.0f} bytes")
 
 
 def check_namespaces():
-    paths = unload()
+    hosts.unload()
     without = taken(namespaces, NAMESPACES)
-    for path in paths:
+    for path in hosts.modules():
         run(f"insmod {path}", check=False)
     claim("a network namespace, of all modules", taken(namespaces, NAMESPACES) - without, NAMESPACE_MAX)
 

@@ -64,6 +64,7 @@ static inline bool hop_cc_has_started(const struct sock *sk)
 static inline void hop_cc_ack(struct sock *sk, const struct rate_sample *rs,
 			      const struct hop_cc_law *law)
 {
+	sock_owned_by_me(sk);
 	if (hop_cc_has_started(sk))
 		law->ack(sk, rs);
 }
@@ -71,6 +72,7 @@ static inline void hop_cc_ack(struct sock *sk, const struct rate_sample *rs,
 /* CA_EVENT_TX_START; the stack may have copied the route's metrics after init(). */
 static inline void hop_cc_resume(struct sock *sk, const struct hop_cc_law *law)
 {
+	sock_owned_by_me(sk);
 	if (!hop_cc_has_started(sk))
 		return;
 	hop_stack_bound_cwnd(sk);
@@ -82,6 +84,7 @@ static inline void hop_cc_resume(struct sock *sk, const struct hop_cc_law *law)
 static inline void hop_cc_event(struct sock *sk, enum tcp_ca_event ev,
 				const struct hop_cc_law *law)
 {
+	sock_owned_by_me(sk);
 	if (ev == CA_EVENT_LOSS && sk->sk_state == TCP_SYN_SENT)
 		hop_stack_repeat_syn(sk);
 	else if (law->timeout && ev == CA_EVENT_LOSS)
@@ -93,6 +96,7 @@ static inline void hop_cc_event(struct sock *sk, enum tcp_ca_event ev,
 /* TCP's set_state() */
 static inline void hop_cc_set_state(struct sock *sk, u8 new_state, const struct hop_cc_law *law)
 {
+	sock_owned_by_me(sk);
 	if (!hop_cc_has_started(sk) || hop_is_too_big(sk, new_state))
 		return;
 	if (new_state > TCP_CA_Disorder)

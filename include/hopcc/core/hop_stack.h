@@ -25,6 +25,7 @@
  */
 static inline void hop_stack_set_cc(struct sock *sk, const struct tcp_congestion_ops *ops)
 {
+	sock_owned_by_me(sk);
 	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, ops);
 }
 
@@ -42,6 +43,7 @@ static inline u32 hop_stack_set_cwnd(struct sock *sk, u32 cwnd_pkts)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	sock_owned_by_me(sk);
 	cwnd_pkts = clamp(min(cwnd_pkts, tp->snd_cwnd_clamp), 1U, HOP_WND_MAX_PKTS);
 	if (cwnd_pkts != tcp_snd_cwnd(tp))
 		tcp_snd_cwnd_set(tp, cwnd_pkts);
@@ -62,6 +64,7 @@ static inline void hop_stack_bound_cwnd(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	sock_owned_by_me(sk);
 	tp->snd_cwnd_clamp = clamp(tp->snd_cwnd_clamp, 1U, HOP_WND_MAX_PKTS);
 	hop_stack_set_cwnd(sk, tcp_snd_cwnd(tp));
 }
@@ -75,6 +78,7 @@ static inline void hop_stack_bound_cwnd(struct sock *sk)
  */
 static inline void hop_stack_set_ssthresh(struct sock *sk, u32 ssthresh_pkts)
 {
+	sock_owned_by_me(sk);
 	tcp_sk(sk)->snd_ssthresh = ssthresh_pkts;
 }
 
@@ -89,6 +93,7 @@ static inline void hop_stack_set_ssthresh(struct sock *sk, u32 ssthresh_pkts)
  */
 static inline void hop_stack_set_undo_ssthresh(struct sock *sk, u32 ssthresh_pkts)
 {
+	sock_owned_by_me(sk);
 	tcp_sk(sk)->prior_ssthresh = ssthresh_pkts;
 }
 
@@ -101,6 +106,7 @@ static inline void hop_stack_set_undo_ssthresh(struct sock *sk, u32 ssthresh_pkt
  */
 static inline void hop_stack_set_reordering(struct sock *sk, u32 pkts)
 {
+	sock_owned_by_me(sk);
 	tcp_sk(sk)->reordering = pkts;
 }
 
@@ -115,6 +121,7 @@ static inline void hop_stack_set_reordering(struct sock *sk, u32 pkts)
  */
 static inline void hop_stack_count_repair(struct sock *sk, u32 acked_pkts)
 {
+	sock_owned_by_me(sk);
 	tcp_sk(sk)->prr_delivered += acked_pkts;
 }
 
@@ -131,6 +138,7 @@ static inline void hop_stack_count_repair(struct sock *sk, u32 acked_pkts)
  */
 static inline u64 hop_stack_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_bytes_ps)
 {
+	sock_owned_by_me(sk);
 	bytes_ps = min3(bytes_ps, limit_bytes_ps, (u64)READ_ONCE(sk->sk_max_pacing_rate));
 	if (bytes_ps != sk->sk_pacing_rate)
 		WRITE_ONCE(sk->sk_pacing_rate, bytes_ps);
@@ -148,6 +156,7 @@ static inline u64 hop_stack_set_pace(struct sock *sk, u64 bytes_ps, u64 limit_by
  */
 static inline bool hop_stack_start_pacing(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	return cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED) == SK_PACING_NONE;
 }
 
@@ -159,6 +168,7 @@ static inline bool hop_stack_start_pacing(struct sock *sk)
  */
 static inline void hop_stack_stop_pacing(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	if (READ_ONCE(sk->sk_max_pacing_rate) == ~0UL)
 		cmpxchg(&sk->sk_pacing_status, SK_PACING_NEEDED, SK_PACING_NONE);
 }
@@ -177,6 +187,7 @@ static inline u64 hop_stack_defer(struct sock *sk, u64 wait_ns)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	sock_owned_by_me(sk);
 	wait_ns = min_t(u64, wait_ns, jiffies_to_nsecs(inet_csk(sk)->icsk_rto) / 2);
 	tp->tcp_wstamp_ns = max(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
 	return wait_ns;
@@ -193,6 +204,7 @@ static inline void hop_stack_hurry(struct sock *sk, u64 wait_ns)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	sock_owned_by_me(sk);
 	tp->tcp_wstamp_ns = min(tp->tcp_wstamp_ns, tp->tcp_clock_cache + wait_ns);
 }
 
@@ -206,6 +218,7 @@ static inline void hop_stack_hurry(struct sock *sk, u64 wait_ns)
  */
 static inline void hop_stack_set_burst(struct sock *sk, u32 pkts)
 {
+	sock_owned_by_me(sk);
 	if (pkts != sk->sk_gso_max_segs)
 		sk->sk_gso_max_segs = pkts;
 }
@@ -220,6 +233,7 @@ static inline void hop_stack_restore_bursts(struct sock *sk)
 {
 	struct dst_entry *dst = sk_dst_get(sk);
 
+	sock_owned_by_me(sk);
 	if (dst)
 		sk_setup_caps(sk, dst);
 }
@@ -233,6 +247,7 @@ static inline void hop_stack_restore_bursts(struct sock *sk)
  */
 static inline void hop_stack_bound_gso_bytes(struct sock *sk, unsigned int bytes)
 {
+	sock_owned_by_me(sk);
 	sk->sk_gso_max_size = min_t(unsigned int, sk->sk_gso_max_size, bytes);
 }
 
@@ -244,6 +259,7 @@ static inline void hop_stack_bound_gso_bytes(struct sock *sk, unsigned int bytes
  */
 static inline void hop_stack_stop_gso(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	sk_gso_disable(sk);
 	hop_stack_set_burst(sk, 1);
 }
@@ -254,6 +270,7 @@ static inline void hop_stack_stop_gso(struct sock *sk)
  */
 static inline void hop_stack_allow_gso(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	sk->sk_gso_disabled = 0;
 	hop_stack_restore_bursts(sk);
 }
@@ -270,6 +287,7 @@ static inline void hop_stack_change_header(struct sock *sk, int bytes)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
+	sock_owned_by_me(sk);
 	icsk->icsk_ext_hdr_len += bytes;
 	if (sk->sk_state != TCP_CLOSE)
 		icsk->icsk_sync_mss(sk, icsk->icsk_pmtu_cookie);
@@ -287,6 +305,7 @@ static inline void hop_stack_set_echo(struct sock *sk, bool ce)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
+	sock_owned_by_me(sk);
 	if (ce)
 		tp->ecn_flags |= TCP_ECN_DEMAND_CWR;
 	else
@@ -301,6 +320,7 @@ static inline void hop_stack_set_echo(struct sock *sk, bool ce)
  */
 static inline void hop_stack_forget_ecn(struct sock *sk)
 {
+	sock_owned_by_me(sk);
 	tcp_sk(sk)->ecn_flags = 0;
 	INET_ECN_dontxmit(sk);
 }
@@ -312,8 +332,6 @@ static inline void hop_stack_forget_ecn(struct sock *sk)
  * tcp_ecn_clear_syn() removes ECE and CWR from a SYN that is sent again, in case the path drops
  * them, but not ECT from its IP header. An answer to the first SYN may still accept ECN: then
  * tcp_init_congestion_control() sets ECT again.
- *
- * Context: socket lock held.
  */
 static inline void hop_stack_repeat_syn(struct sock *sk)
 {
@@ -331,6 +349,7 @@ static inline void hop_stack_repeat_syn(struct sock *sk)
  */
 static inline void hop_stack_ack_now(struct sock *sk, u8 flags)
 {
+	sock_owned_by_me(sk);
 	inet_csk(sk)->icsk_ack.pending |= flags;
 }
 
@@ -345,6 +364,7 @@ static inline void hop_stack_ack_each(struct sock *sk, u8 pkts)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 
+	sock_owned_by_me(sk);
 	if (icsk->icsk_ack.quick < pkts)
 		icsk->icsk_ack.quick = pkts;
 }

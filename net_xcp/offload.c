@@ -13,7 +13,7 @@
  * calls this code.
  *
  * GRO: segments with a congestion header merge like those without one if a single header can
- * represent all of them, see xcp_merge.h. This also serves routers, which forward the merged packet.
+ * represent all of them, see xcp_merge.h. This also serves routers, which forward merged packets.
  * Packets whose header is not valid or not in front of TCP are left to the stack one by one, as are
  * all packets while net.hopcc.xcp is 0.
  */

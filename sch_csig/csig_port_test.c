@@ -141,7 +141,8 @@ static void looking_test(struct kunit *test)
 			leave(&often, &p, now_ns, 64 + n % 1400);
 			leave(&rarely, &p, now_ns, 64 + n % 1400);
 			KUNIT_ASSERT_LE(test, distance(often.v.used_bytes_ps,
-						       rarely.v.used_bytes_ps), shift ? (u64)CSIG_BYTES_PER_KBIT : 0ULL);
+						       rarely.v.used_bytes_ps),
+				shift ? (u64)CSIG_BYTES_PER_KBIT : 0ULL);
 		}
 		KUNIT_EXPECT_GT(test, often.v.used_bytes_ps, 0ULL);
 	}

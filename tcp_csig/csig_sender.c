@@ -240,7 +240,7 @@ static u32 tcsig_step_pkts(const struct tcsig_vars *v, const struct tcsig_ack *a
  * @p: parameters
  * @n_pkts: tcsig_step_pkts()
  *
- * With a longer RTT the same queue is a smaller part of the window, so a cut is a smaller part, too.
+ * With a longer RTT the same queue is a smaller part of the window, so a cut is a smaller one, too.
  * Growth by as small a part would take many round trips, so a step is at least a number of packets,
  * ai: below the target they are added, and above it as many are taken away.
  */

@@ -169,7 +169,8 @@ static void target_test(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_hop_target_ns(TCSIG_TARGET_MAX_NS, TCSIG_TARGET_MAX_NS,
 						      BIT_ULL(50)),
 			    TCSIG_NO_DELAY - 1ULL, "below no delay");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 5000), 10000ULL, "two in the base");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 5000), 10000ULL,
+			    "two in the base");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 1000), 10000ULL, "faster");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_inferred_target_ns(10000, 20000), 30000ULL,
 			    "the base for each doubling");
@@ -625,12 +626,16 @@ static void pace_test(struct kunit *test)
 
 static void pace_rtt_test(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 110, 10000), 100U, "a queue that hops report");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 110, 10000), 100U,
+			    "a queue that hops report");
 	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 150, 0), 100U,
 			    "half of the minimum RTT is no queue that lasts");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 2000, 10000), 1940U, "a queue on the way back");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 50, 1000000), 100U, "an older mean");
-	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(U32_MAX, 150, 10000), 150U, "no minimum is known");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 2000, 10000), 1940U,
+			    "a queue on the way back");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(100, 50, 1000000), 100U,
+			    "an older mean");
+	KUNIT_EXPECT_EQ_MSG(test, tcsig_pace_rtt_us(U32_MAX, 150, 10000), 150U,
+			    "no minimum is known");
 }
 
 /* With compact tags, the algorithm's estimate is best at the ends of a bucket. */

@@ -108,8 +108,8 @@ static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 c
 }
 
 /*
- * A window of 3.25 packets is 4 packets for a quarter of the ACKs, and 3 for the others. If it were 3
- * or 4 all the time, the queue would be a packet too short or too long for many round trips.
+ * A window of 3.25 packets is 4 packets for a quarter of the ACKs, and 3 for the others. If it were
+ * 3 or 4 all the time, the queue would be a packet too short or too long for many round trips.
  */
 static u32 tcsig_cwnd_pkts(const struct sock *sk, const struct tcsig_sock *cs)
 {

@@ -196,7 +196,7 @@ static u64 tcsig_least_ns(const struct sock *sk, const struct tcsig_sock *cs)
 }
 
 /*
- * Where the delay of a hop is missing, the RTT above its minimum is used instead. That port is full:
+ * Where the delay of a hop is missing, the RTT above its minimum is used instead. Its port is full:
  * if min(ABW) exceeds what the connection uses, another port has written it, and the estimated
  * speed is that port's.
  */

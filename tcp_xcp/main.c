@@ -266,13 +266,14 @@ static void txcp_end_reno_round(struct sock *sk, struct txcp_sock *xs)
 static bool txcp_ends(struct sock *sk, const struct txcp_sock *xs)
 {
 	const enum hop_peer peer = nxcp_flow_peer(xs->flow);
+	const u32 cwnd_pkts = hop_cwnd_pkts(tcp_sk(sk));
 
 	if (peer == HOP_PEER_SUPPORTED || inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder)
 		return false;
 	if (peer == HOP_PEER_UNKNOWN) {
 		txcp_release(sk);
 		if (!xs->v.reno)
-			hop_stack_set_cwnd(sk, max_t(u32, hop_cwnd_pkts(tcp_sk(sk)), TCP_INIT_CWND));
+			hop_stack_set_cwnd(sk, max_t(u32, cwnd_pkts, TCP_INIT_CWND));
 		hop_cc_wait(sk, &txcp_cc, HOP_PEER_UNKNOWN);
 		return true;
 	}
@@ -316,7 +317,8 @@ static void txcp_count(struct sock *sk, struct txcp_sock *xs, const struct rate_
 	 * The application or the peer's receive window limits the sender. TCP marks the first
 	 * packets of a connection as application-limited even if more data is queued.
 	 */
-	if ((rs->is_app_limited && !tcp_send_head(sk)) || tp->chrono_type == TCP_CHRONO_RWND_LIMITED)
+	if ((rs->is_app_limited && !tcp_send_head(sk)) ||
+	    tp->chrono_type == TCP_CHRONO_RWND_LIMITED)
 		xs->v.app_limited = true;
 	if (hop_round_ended(sk, rs, &xs->round_pkts))
 		txcp_end_round(sk, xs, tp->delivered - start_pkts, mss_bytes);

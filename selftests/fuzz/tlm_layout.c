@@ -64,7 +64,7 @@ static void check_record(const struct tlm_record *r)
 	if (r->has & TLM_HAS(INT_LAYOUT_RESIDENCE))
 		FUZZ_CLAIM(r->residence_ns < TLM_NS_PER_S);
 	FUZZ_CLAIM(!(r->has & TLM_HAS(INT_LAYOUT_SPEED)) == !r->mbit_ps &&
-		  r->mbit_ps <= TLM_MBIT_MAX);
+		   r->mbit_ps <= TLM_MBIT_MAX);
 }
 
 /* Parses the packet as a format, and finds the metadata. */

@@ -38,6 +38,7 @@ static void fuzz_once(void)
 	FUZZ_CLAIM(is_equal(&pkt, &searched));
 	FUZZ_CLAIM((pkt.class == XCP_CLASS_OTHER) == !pkt.offset_bytes);
 	FUZZ_CLAIM(!pkt.offset_bytes || !hop_pkt_lacks(&skb, p.protocol));
-	FUZZ_CLAIM(pkt.class != XCP_CLASS_ASKING || pkt.offset_bytes + XCP_HDR_BYTES <= (int)skb.len);
+	FUZZ_CLAIM(pkt.class != XCP_CLASS_ASKING ||
+		   pkt.offset_bytes + XCP_HDR_BYTES <= (int)skb.len);
 	free_packet(&skb);
 }

@@ -383,6 +383,7 @@ static enum hpcc_received receive_reduced(struct flow *f, const struct packet *p
 	hpcc_decide(&f->v, &f->p, packet->seq, f->snd_nxt);
 	return received;
 }
+
 /* After so many round trips without a usable answer, the flow has Reno for good. */
 static void receive(struct flow *f, const struct packet *packet)
 {

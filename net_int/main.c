@@ -58,14 +58,13 @@ static int nint_hook(void *state)
 	const struct nint_net *in = state;
 	struct hop_hook_request request = { .protocol = nint_protocol };
 	static DEFINE_MUTEX(lock);	/* the last caller uses the latest values */
-	int err;
 
 	mutex_lock(&lock);
 	request.options = in->on;
 	request.segments = in->on;
-	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
+	hop_hook_start(in->carrier.net, &nint_carrier, &request);
 	mutex_unlock(&lock);
-	return err;
+	return 0;
 }
 
 /* Return: a new key, NULL for none, or an error. */
@@ -198,12 +197,8 @@ static int __net_init nint_net_init(struct net *net)
 	err = hop_carrier_start(net, &nint_carrier_kind);
 	if (err)
 		return err;
-	err = nint_hook(in);
-	if (err) {
-		hop_sysctl_stop(&in->carrier.sysctl);
-		hop_carrier_stop(&in->carrier);
-	}
-	return err;
+	nint_hook(in);
+	return 0;
 }
 
 /* A grace period ends before nint_net_exit(), so no hook uses what that frees. */
@@ -233,8 +228,6 @@ static struct pernet_operations nint_net_ops = {
 
 static int __init nint_init(void)
 {
-	int err;
-
 	static_assert(!offsetof(struct nint_net, carrier));
 	static_assert(INT_COUNT_BAD_HOPS - INT_COUNT_BAD == INT_FAULTS - 1);
 	static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
@@ -244,24 +237,12 @@ static int __init nint_init(void)
 	static_assert(sizeof(struct nint_opt) == INT_OPT_BYTES);
 	static_assert(INT_SHIM_MAX_BYTES <= HOP_ICMP_SHIM_MAX_BYTES);
 
-	if (!nint_protocol)
-		return -EINVAL;
-	err = register_pernet_subsys(&nint_net_ops);
-	if (err)
-		return err;
-	err = hop_proto_start(&nint_proto, nint_protocol);
-	if (err)
-		unregister_pernet_subsys(&nint_net_ops);
-	return err;
+	return hop_proto_register(&nint_proto, nint_protocol, &nint_net_ops);
 }
 
-/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nint_exit(void)
 {
-	hop_proto_stop(&nint_proto, nint_protocol);
-	unregister_pernet_subsys(&nint_net_ops);
-	hop_proto_end(&nint_proto, nint_protocol);
-	hop_flow_retire(&nint_flow_kind);
+	hop_proto_unregister(&nint_proto, nint_protocol, &nint_net_ops, &nint_flow_kind);
 }
 
 module_init(nint_init);

@@ -112,7 +112,7 @@ static const struct hop_carrier ntlm_carrier = {
 };
 
 /* Switches may insert INT-MD into data of any connection. Context: the table does not change. */
-int ntlm_hook(struct net *net)
+void ntlm_hook(struct net *net)
 {
 	struct hop_hook_request request = { .dscp = ntlm_dscp_intmd };
 
@@ -123,9 +123,9 @@ int ntlm_hook(struct net *net)
 		request.protocol = IFA_PROTOCOL;
 	rcu_read_unlock();
 	if (request.segments)
-		return hop_hook_start(net, &ntlm_carrier, &request);
-	ntlm_unhook(net);
-	return 0;
+		hop_hook_start(net, &ntlm_carrier, &request);
+	else
+		ntlm_unhook(net);
 }
 
 void ntlm_unhook(struct net *net)

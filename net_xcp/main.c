@@ -40,8 +40,8 @@ static const struct hop_carrier nxcp_carrier = {
 
 /*
  * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
- * connections. The hooks stay registered while the carrier is off, because GSO packets of other
- * namespaces must still be forwarded.
+ * connections. The carrier sees packets while it is off, because GSO packets of other namespaces
+ * must still be forwarded.
  */
 static int nxcp_hook(void *state)
 {
@@ -53,7 +53,9 @@ static int nxcp_hook(void *state)
 	};
 	int err = request.all ? nxcp_sent_start(xn) : 0;
 
-	return err ?: hop_hook_start(xn->carrier.net, &nxcp_carrier, &request);
+	if (!err)
+		hop_hook_start(xn->carrier.net, &nxcp_carrier, &request);
+	return err;
 }
 
 /* Minimal, the value between the two, has no room for the congestion control's offer. */
@@ -114,12 +116,9 @@ static int __net_init nxcp_net_init(struct net *net)
 	err = hop_carrier_start(net, &nxcp_carrier_kind);
 	if (err)
 		return err;
-	err = nxcp_hook(xn);
-	if (err) {
-		hop_sysctl_stop(&xn->carrier.sysctl);
-		hop_carrier_stop(&xn->carrier);
-	}
-	return err;
+	/* Only tunnels and IPsec, which are off, need memory. */
+	nxcp_hook(xn);
+	return 0;
 }
 
 /* A grace period passes before nxcp_net_exit(), so no hook still uses the memory that it frees. */
@@ -148,30 +147,16 @@ static struct pernet_operations nxcp_net_ops = {
 
 static int __init nxcp_init(void)
 {
-	int err;
-
 	static_assert(!offsetof(struct nxcp_net, carrier));
 	static_assert(XCP_COUNT_BAD_NEXT - XCP_COUNT_BAD == XCP_FAULTS - 1);
 	static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
 
-	if (!nxcp_protocol)
-		return -EINVAL;
-	err = register_pernet_subsys(&nxcp_net_ops);
-	if (err)
-		return err;
-	err = hop_proto_start(&nxcp_proto, nxcp_protocol);
-	if (err)
-		unregister_pernet_subsys(&nxcp_net_ops);
-	return err;
+	return hop_proto_register(&nxcp_proto, nxcp_protocol, &nxcp_net_ops);
 }
 
-/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nxcp_exit(void)
 {
-	hop_proto_stop(&nxcp_proto, nxcp_protocol);
-	unregister_pernet_subsys(&nxcp_net_ops);
-	hop_proto_end(&nxcp_proto, nxcp_protocol);
-	hop_flow_retire(&nxcp_flow_kind);
+	hop_proto_unregister(&nxcp_proto, nxcp_protocol, &nxcp_net_ops, &nxcp_flow_kind);
 }
 
 module_init(nxcp_init);

@@ -131,7 +131,7 @@ static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	}
 	nxcp_count_add(xn, offer ? XCP_COUNT_OUT_TRY : XCP_COUNT_OUT_ACK, pkts);
 	if (nxcp_output_end(xn, copy, seg->state) == NF_ACCEPT)
-		hop_hook_pass_behind(hop_hook_output, copy, seg->state);
+		hop_hook_pass_behind(copy, seg->state);
 }
 
 /*

@@ -2,6 +2,7 @@
 /* The frame of a congestion control: registration, network namespaces and knobs */
 #include <hopcc/core/hop_cc.h>
 #include <hopcc/core/hop_ect.h>
+#include <hopcc/core/hop_output.h>
 
 /* Congestion controls with ECN; hop_cc_output() reads them without a lock. */
 static const struct hop_cc *hop_cc_with_ecn[2];
@@ -71,7 +72,7 @@ unsigned int hop_cc_output(struct sk_buff *skb, const struct nf_hook_state *stat
 	/* A SYN-ACK's owner is a connection request, whose listener has the congestion control. */
 	if (sk && hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
 		sk = inet_reqsk(sk)->rsk_listener;
-	cc = sk && sk_fullsock(sk) && sk_is_tcp(sk) ? hop_cc_of(sk) : NULL;
+	cc = hop_output_is_tcp(sk) ? hop_cc_of(sk) : NULL;
 	if (!cc || !hop_ect_is_segment(skb) || hop_ect_output_syn(skb) || !cc->output)
 		return NF_ACCEPT;
 	return skb->sk == sk ? cc->output(skb, cc, state) : NF_ACCEPT;

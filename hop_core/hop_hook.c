@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_cc.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_hook.h>
@@ -43,7 +44,7 @@
 
 /**
  * struct hop_hooks - the hooks of a network namespace
- * @carriers: the loaded carriers, by enum hop_hook_order; the hooks read them without @lock
+ * @carriers: the loaded carriers, by @order; the hooks read them without @lock
  * @requests: the packets that each carrier wants to see; under @lock
  * @flows: address of the number of flows of the namespace
  * @examined: protocol numbers of the first header with which all incoming packets are examined

@@ -52,7 +52,7 @@ EXPORT_SYMBOL_GPL(hop_proto_register);
  * to the carrier, so no flow is open.
  */
 void hop_proto_unregister(struct hop_proto *p, u8 number, struct pernet_operations *nets,
-			  const struct hop_flow_kind *kind)
+			  const struct hop_carrier *carrier)
 {
 	WRITE_ONCE(p->merges, false);
 	hop_gro_flush();
@@ -62,6 +62,6 @@ void hop_proto_unregister(struct hop_proto *p, u8 number, struct pernet_operatio
 	hop_hook_release();
 	inet6_del_offload(p->offload_v6, number);
 	inet_del_offload(p->offload_v4, number);
-	hop_flow_retire(kind);
+	hop_flow_retire(carrier);
 }
 EXPORT_SYMBOL_GPL(hop_proto_unregister);

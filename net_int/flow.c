@@ -11,6 +11,8 @@
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
+#include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_trust.h>
 #include <net/tcp.h>
 
@@ -108,20 +110,18 @@ static void nint_vendor_stop(void *state)
 
 struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th)
 {
-	struct hop_flow_key key;
 	struct hop_flow *flow;
 	struct int_flow *f;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (!hop_flow_any(dev_net(skb->dev)) || th->syn || th->rst)
 		return NULL;
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	flow = hop_flow_find(&key);
+	flow = hop_flow_of_input(&nint_carrier, skb, th);
 	if (!flow)
 		return NULL;
 	f = hop_flow_state(flow);
 	return READ_ONCE(f->receiver.asked) &&
-	       hop_input_is_from_peer(&key, ntohl(th->seq), ntohl(th->ack_seq)) ? f : NULL;
+	       hop_input_is_from_peer(&flow->key, ntohl(th->seq), ntohl(th->ack_seq)) ? f : NULL;
 }
 EXPORT_SYMBOL_GPL(nint_vendor_reader);
 
@@ -216,18 +216,58 @@ static void nint_flow_start(void *state)
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
 
+/* Return: true if net.hopcc.int_cc names the socket's congestion control. */
+static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
+}
+
+static u64 nint_cookie_of(const struct hop_flow *flow)
+{
+	return ((const struct int_flow *)flow->state)->cookie;
+}
+
+/* Only once: an ACK that asks does not prove that its sender is the peer. */
+static void nint_learn(struct hop_flow *flow, const struct hop_option *o)
+{
+	struct int_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	if (!f->peer_cookie)
+		WRITE_ONCE(f->peer_cookie, be64_to_cpu(o->cookie));
+	spin_unlock_bh(&f->lock);
+}
+
+static const char * const int_count_names[] = {
+	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
+	INT_COUNT_LIST(HOP_COUNTER_NAME)
+};
+
 static atomic_t nint_flow_entries = ATOMIC_INIT(0);
 
-const struct hop_flow_kind nint_flow_kind = {
-	.carrier = &nint_carrier_kind,
+const struct hop_carrier nint_carrier = {
+	.order = 2,
+	.input = nint_input,
+	.output = nint_output,
+	.net_id = &int_net_id,
+	.file = "hopcc_int",
+	.table = nint_table,
+	.names = int_count_names,
+	.counts = INT_COUNTS,
+	.icmp_refused = INT_COUNT_ICMP_REFUSED,
+	.trace = trace_int_discover,
 	.state_bytes = sizeof(struct int_flow),
 	.entries = &nint_flow_entries,
 	.start = nint_flow_start,
 	.refused = nint_leave_data,
 	.stop = nint_vendor_stop,
+	.bit = HOP_OPTION_INT,
+	.asks = nint_is_asking,
+	.cookie = nint_cookie_of,
+	.learn = nint_learn,
 };
 
-/* Context: f->lock is held. */
+/* Context: f->lock is held, RCU read lock. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 {
 	struct hop_flow *flow = hop_flow_of_state(f);
@@ -249,6 +289,7 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 {
 	bool taken;
 
+	rcu_read_lock();
 	spin_lock_bh(&f->lock);
 	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && !f->sk;
 	if (taken) {
@@ -261,38 +302,33 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 		nint_forget_unanswered(&f->asker);
 	}
 	spin_unlock_bh(&f->lock);
+	rcu_read_unlock();
 	return taken;
 }
 
 enum hop_peer nint_flow_negotiate(struct sock *sk)
 {
 	sock_owned_by_me(sk);
-	return hop_negotiate_ask(&nint_handshake_ops, sk, READ_ONCE(nint_net(sock_net(sk))->on));
+	return hop_negotiate_ask(&nint_carrier, sk, READ_ONCE(nint_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 
 struct int_flow *nint_flow_open(struct sock *sk)
 {
 	const struct nint_net *in = nint_net(sock_net(sk));
-	struct int_flow *f = NULL;
-	struct hop_flow_key key;
 	struct hop_flow *flow;
+	struct int_flow *f;
 
 	sock_owned_by_me(sk);
-	if (hop_output_is_opening(sk) || !READ_ONCE(in->on))
+	flow = READ_ONCE(in->on) ? hop_negotiate_open(&nint_carrier, sk) : NULL;
+	if (!flow)
 		return NULL;
-	rcu_read_lock();
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (flow && hop_flow_hold(flow)) {
-		hop_negotiate_settle(flow);
-		if (nint_take_part(hop_flow_state(flow), sk, in))
-			f = hop_flow_state(flow);
-		else
-			hop_flow_put(flow);
+	f = hop_flow_state(flow);
+	if (!nint_take_part(f, sk, in)) {
+		hop_flow_put(flow);
+		return NULL;
 	}
-	rcu_read_unlock();
-	if (f && f->forward == INT_FORWARD_INBAND)
+	if (f->forward == INT_FORWARD_INBAND)
 		hop_shim_open_sock(sk, true);
 	return f;
 }

@@ -43,12 +43,6 @@ MODULE_PARM_DESC(protocol, "IP protocol number of the header, 1 to 255 (254)");
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
 
-static const struct hop_carrier nint_carrier = {
-	.order = HOP_HOOK_INT,
-	.input = nint_input,
-	.output = nint_output,
-};
-
 /*
  * Answers are options and segments of TCP. GSO packets of other namespaces are forwarded even where
  * the carrier is off.
@@ -151,7 +145,7 @@ static int nint_set_format(compat_ctl_table *table, int write, void *buffer, siz
 }
 
 /* The last entry terminates the table on kernels that do not count entries. */
-static const struct ctl_table nint_table[] = {
+const struct ctl_table nint_table[] = {
 	HOP_SYSCTL("int", 0644, struct nint_net, on, nint_set_on, SYSCTL_ZERO, SYSCTL_TWO),
 	HOP_SYSCTL_NUMBER("int_forward", struct nint_net, forward, 0, 1),
 	HOP_SYSCTL_NUMBER("int_reverse", struct nint_net, reverse, 0, 1),
@@ -169,21 +163,6 @@ static const struct ctl_table nint_table[] = {
 	{ }
 };
 
-static const char * const int_count_names[] = {
-	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
-	INT_COUNT_LIST(HOP_COUNTER_NAME)
-};
-
-const struct hop_carrier_kind nint_carrier_kind = {
-	.net_id = &int_net_id,
-	.file = "hopcc_int",
-	.table = nint_table,
-	.names = int_count_names,
-	.counts = INT_COUNTS,
-	.icmp_refused = INT_COUNT_ICMP_REFUSED,
-	.trace = trace_int_discover,
-};
-
 static int __net_init nint_net_init(struct net *net)
 {
 	struct nint_net *in = nint_net(net);
@@ -194,7 +173,7 @@ static int __net_init nint_net_init(struct net *net)
 	in->every = 1;
 	strscpy(in->cc, "hpccpp", sizeof(in->cc));
 	spin_lock_init(&in->starters_lock);
-	err = hop_carrier_start(net, &nint_carrier_kind);
+	err = hop_carrier_start(net, &nint_carrier);
 	if (err)
 		return err;
 	nint_hook(in);
@@ -242,7 +221,7 @@ static int __init nint_init(void)
 
 static void __exit nint_exit(void)
 {
-	hop_proto_unregister(&nint_proto, nint_protocol, &nint_net_ops, &nint_flow_kind);
+	hop_proto_unregister(&nint_proto, nint_protocol, &nint_net_ops, &nint_carrier);
 }
 
 module_init(nint_init);

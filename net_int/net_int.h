@@ -248,8 +248,8 @@ struct int_flow {
 
 extern unsigned int int_net_id;
 extern u8 nint_protocol;
-extern const struct hop_carrier_kind nint_carrier_kind;
-extern const struct hop_flow_kind nint_flow_kind;
+extern const struct hop_carrier nint_carrier;
+extern const struct ctl_table nint_table[];
 
 static inline struct nint_net *nint_net(const struct net *net)
 {
@@ -287,7 +287,6 @@ bool nint_vendor_learn(const struct nint_net *in, struct int_flow *f,
 unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 			const struct nf_hook_state *state);
 bool nint_receive_late(struct sk_buff *skb);
-
 
 /* Return: true if data carries headers. */
 static inline bool nint_is_inband(const struct int_flow *f)
@@ -327,7 +326,6 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 		struct sock *sk, struct hop_flow *flow);
 
 /* output.c */
-extern const struct hop_handshake_ops nint_handshake_ops;
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

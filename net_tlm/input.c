@@ -3,6 +3,7 @@
  * Received packets: the hook is in front of net_int's, so that everything behind it sees packets
  * without telemetry of other vendors. IOAM is read only.
  */
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
 #include <net/tcp.h>
@@ -106,8 +107,9 @@ static unsigned int ntlm_input(struct sk_buff *skb, const struct hop_shim_place 
 	return NF_ACCEPT;
 }
 
+/* In front of net_int, so that net_int sees packets without the headers of others. */
 static const struct hop_carrier ntlm_carrier = {
-	.order = HOP_HOOK_TLM,
+	.order = 1,
 	.input = ntlm_input,
 };
 

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
@@ -79,39 +80,52 @@ static void nxcp_flow_leave(struct sock *sk, void *flow)
 		nxcp_take_room_back(sk, xf);
 }
 
+/* The SYN of its sockets asks for XCP, before the congestion control can open the flow. */
+#define XCP_CC_NAME "xcp"
+
+static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
+}
+
+static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
 static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
 
-const struct hop_flow_kind nxcp_flow_kind = {
-	.carrier = &nxcp_carrier_kind,
+const struct hop_carrier nxcp_carrier = {
+	.order = 0,
+	.input = nxcp_input,
+	.output = nxcp_output,
+	.net_id = &xcp_net_id,
+	.file = "hopcc_xcp",
+	.table = nxcp_table,
+	.names = xcp_count_names,
+	.counts = XCP_COUNTS,
+	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
+	.trace = trace_xcp_discover,
 	.state_bytes = sizeof(struct xcp_flow),
 	.entries = &nxcp_flow_entries,
 	.start = nxcp_flow_start,
 	.leave = nxcp_flow_leave,
+	.bit = HOP_OPTION_XCP,
+	.in_front = true,
+	.asks = nxcp_is_asking,
 };
 
 struct xcp_flow *nxcp_flow_open(struct sock *sk)
 {
 	const struct nxcp_net *xn = nxcp_net(sock_net(sk));
-	struct xcp_flow *xf = NULL;
-	struct hop_flow_key key;
 	struct hop_flow *flow;
+	struct xcp_flow *xf;
 
 	sock_owned_by_me(sk);
-	if (hop_output_is_opening(sk) || !READ_ONCE(xn->on))
+	flow = READ_ONCE(xn->on) ? hop_negotiate_open(&nxcp_carrier, sk) : NULL;
+	if (!flow)
 		return NULL;
-	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	rcu_read_lock();
-	flow = hop_flow_find(&key);
-	if (flow && hop_flow_hold(flow)) {
-		hop_negotiate_settle(flow);
-		if (nxcp_take_part(hop_flow_state(flow), sk))
-			xf = hop_flow_state(flow);
-		else
-			hop_flow_put(flow);
+	xf = hop_flow_state(flow);
+	if (!nxcp_take_part(xf, sk)) {
+		hop_flow_put(flow);
+		return NULL;
 	}
-	rcu_read_unlock();
-	if (!xf)
-		return NULL;
 	nxcp_take_room_back(sk, xf);
 	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xn->gso));
 	return xf;
@@ -121,7 +135,7 @@ EXPORT_SYMBOL_GPL(nxcp_flow_open);
 enum hop_peer nxcp_flow_ask(struct sock *sk)
 {
 	sock_owned_by_me(sk);
-	return hop_negotiate_ask(&nxcp_handshake_ops, sk, READ_ONCE(nxcp_net(sock_net(sk))->on));
+	return hop_negotiate_ask(&nxcp_carrier, sk, READ_ONCE(nxcp_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_ask);
 

@@ -32,12 +32,6 @@ u8 nxcp_protocol = XCP_PROTOCOL_DEFAULT;
 module_param_named(protocol, nxcp_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (63)");
 
-static const struct hop_carrier nxcp_carrier = {
-	.order = HOP_HOOK_XCP,
-	.input = nxcp_input,
-	.output = nxcp_output,
-};
-
 /*
  * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
  * connections. The carrier sees packets while it is off, because GSO packets of other namespaces
@@ -78,7 +72,7 @@ static int nxcp_set_hooks(compat_ctl_table *table, int write, void *buffer, size
 }
 
 /* The last entry terminates the table on kernels that do not count the entries. */
-static const struct ctl_table nxcp_table[] = {
+const struct ctl_table nxcp_table[] = {
 	HOP_SYSCTL("xcp", 0644, struct nxcp_net, on, nxcp_set_hooks, SYSCTL_ZERO, SYSCTL_TWO),
 	HOP_SYSCTL("xcp_format", 0644, struct nxcp_net, format, nxcp_set_format, NULL,
 		   hop_sysctl_words("N, N 1 or 3")),
@@ -92,18 +86,6 @@ static const struct ctl_table nxcp_table[] = {
 	{ }
 };
 
-static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
-
-const struct hop_carrier_kind nxcp_carrier_kind = {
-	.net_id = &xcp_net_id,
-	.file = "hopcc_xcp",
-	.table = nxcp_table,
-	.names = xcp_count_names,
-	.counts = XCP_COUNTS,
-	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
-	.trace = trace_xcp_discover,
-};
-
 static int __net_init nxcp_net_init(struct net *net)
 {
 	struct nxcp_net *xn = nxcp_net(net);
@@ -113,7 +95,7 @@ static int __net_init nxcp_net_init(struct net *net)
 	xn->format = XCP_FORMAT_MICRO;
 	xn->gso = 1;
 	spin_lock_init(&xn->unsupported_tunnels.lock);
-	err = hop_carrier_start(net, &nxcp_carrier_kind);
+	err = hop_carrier_start(net, &nxcp_carrier);
 	if (err)
 		return err;
 	/* Only tunnels and IPsec, which are off, need memory. */
@@ -156,7 +138,7 @@ static int __init nxcp_init(void)
 
 static void __exit nxcp_exit(void)
 {
-	hop_proto_unregister(&nxcp_proto, nxcp_protocol, &nxcp_net_ops, &nxcp_flow_kind);
+	hop_proto_unregister(&nxcp_proto, nxcp_protocol, &nxcp_net_ops, &nxcp_carrier);
 }
 
 module_init(nxcp_init);

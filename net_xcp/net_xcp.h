@@ -159,8 +159,8 @@ static_assert(!offsetof(struct xcp_flow, offer));
 
 extern unsigned int xcp_net_id;
 extern u8 nxcp_protocol;
-extern const struct hop_carrier_kind nxcp_carrier_kind;
-extern const struct hop_flow_kind nxcp_flow_kind;
+extern const struct hop_carrier nxcp_carrier;
+extern const struct ctl_table nxcp_table[];
 
 static inline struct nxcp_net *nxcp_net(const struct net *net)
 {
@@ -237,7 +237,6 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 		      struct xcp_hdr *h);
 
 /* output.c */
-extern const struct hop_handshake_ops nxcp_handshake_ops;
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

@@ -439,8 +439,9 @@ static inline size_t hop_cc_show(const struct hop_cc_shown *shown, u32 ext, int 
  * @asking: Reno until the peer's carrier has answered; NULL: it is not asked. It is not registered,
  *	and has the name of @ops because nothing has fallen back yet: programs such as iperf3 read
  *	the name as soon as they have set it
- * @output: with TCP_CONG_NEEDS_ECN: changes a segment that a socket with @ops or @reno sends, no SYN
- *	or SYN-ACK; under the RCU read lock, in POST_ROUTING. Return: NF_ACCEPT or NF_STOLEN. NULL: none
+ * @output: with TCP_CONG_NEEDS_ECN: changes a segment that a socket with @ops or @reno sends, but
+ *	no SYN or SYN-ACK; under the RCU read lock, in POST_ROUTING. Return: NF_ACCEPT or
+ *	NF_STOLEN. NULL: none
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
  * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl

@@ -21,8 +21,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/types.h>
 
-struct hop_segment;
-struct hop_shim_place;
+struct hop_carrier;
 struct net;
 struct sk_buff;
 
@@ -40,17 +39,6 @@ struct sk_buff;
 		.priority	= (order),		\
 	}
 
-/**
- * HOP_HOOKS - initialiser of an array of two struct nf_hook_ops, for IPv4 and IPv6
- * @function: the hook function
- * @where: hook point, NF_INET_*
- * @order: priority, as for HOP_HOOK
- */
-#define HOP_HOOKS(function, where, order) {				\
-	HOP_HOOK(function, NFPROTO_IPV4, where, order),			\
-	HOP_HOOK(function, NFPROTO_IPV6, where, order),			\
-}
-
 /*
  * Priorities in POST_ROUTING: congestion controls and the carriers of headers, and behind these
  * net_csig_tag.
@@ -58,36 +46,8 @@ struct sk_buff;
 #define HOP_HOOK_OUTPUT		(NF_IP_PRI_CONNTRACK_HELPER + 1)
 #define HOP_HOOK_OUTPUT_TAG	(NF_IP_PRI_CONNTRACK_HELPER + 2)
 
-/**
- * enum hop_hook_order - order in which the carriers see a packet
- * @HOP_HOOK_XCP: net_xcp
- * @HOP_HOOK_TLM: net_tlm
- * @HOP_HOOK_INT: net_int
- * @HOP_HOOK_CARRIERS: number of carriers
- */
-enum hop_hook_order {
-	HOP_HOOK_XCP,
-	HOP_HOOK_TLM,
-	HOP_HOOK_INT,
-	HOP_HOOK_CARRIERS,
-};
-
-/**
- * struct hop_carrier - a carrier's functions for the packets of a network namespace
- * @order: position among the carriers
- * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
- *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
- * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN. NULL: none
- *
- * Context of both functions: RCU read lock; skb->data at the network header.
- */
-struct hop_carrier {
-	enum hop_hook_order order;
-	unsigned int (*input)(struct sk_buff *skb, const struct hop_shim_place *place,
-			      const struct nf_hook_state *state);
-	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
-			       const struct nf_hook_state *state);
-};
+/* Maximum number of carriers. */
+#define HOP_HOOK_CARRIERS	3
 
 /**
  * struct hop_hook_request - the packets that a carrier wants to see in a network namespace

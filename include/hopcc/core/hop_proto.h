@@ -48,12 +48,12 @@ int hop_proto_register(struct hop_proto *p, u8 number, struct pernet_operations 
  * @p: the functions
  * @number: the protocol number
  * @nets: operations of network namespaces
- * @kind: the carrier's flows, which are removed
+ * @carrier: the carrier's flows, which are removed
  *
  * Context: process; see hop_gro_flush() and hop_flow_retire().
  */
 void hop_proto_unregister(struct hop_proto *p, u8 number, struct pernet_operations *nets,
-			  const struct hop_flow_kind *kind);
+			  const struct hop_carrier *carrier);
 
 /* GSO and GRO for one version of IP; @offloads: inet_offloads or inet6_offloads */
 #define HOP_PROTO_OFFLOAD(prefix, version, offloads)				\

@@ -7,7 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
 #include <hopcc/core/hop_carrier.h>
-#include <hopcc/core/hop_cc.h>
+#include <hopcc/core/hop_ect.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_option.h>
@@ -223,7 +223,7 @@ static __always_inline unsigned int hop_hook_show_output(const struct hop_hooks 
 
 unsigned int hop_hook_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	const unsigned int decision = hop_cc_output(skb, state);
+	const unsigned int decision = hop_ect_output(skb, state);
 
 	return decision == NF_ACCEPT ? hop_hook_show_output(priv, skb, state) : decision;
 }
@@ -380,7 +380,6 @@ int hop_hook_hold(void)
 	mutex_unlock(&hop_hook_lock);
 	return err;
 }
-EXPORT_SYMBOL_GPL(hop_hook_hold);
 
 void hop_hook_release(void)
 {
@@ -389,4 +388,3 @@ void hop_hook_release(void)
 		unregister_pernet_subsys(&hop_hook_net_ops);
 	mutex_unlock(&hop_hook_lock);
 }
-EXPORT_SYMBOL_GPL(hop_hook_release);

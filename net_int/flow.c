@@ -11,8 +11,6 @@
 #include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/core/hop_option.h>
-#include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_trust.h>
 #include <net/tcp.h>
 
@@ -95,7 +93,7 @@ void nint_vendor_unlock(struct int_flow *f)
 EXPORT_SYMBOL_GPL(nint_vendor_unlock);
 
 /* A packet that is being processed may have found the flow before. */
-static void nint_vendor_stop(void *state)
+void nint_vendor_stop(void *state)
 {
 	struct int_vendor_state *vendor;
 	struct int_flow *f = state;
@@ -203,7 +201,7 @@ void nint_leave_data(struct hop_flow *flow)
 	hop_carrier_forget_passed(flow);
 }
 
-static void nint_flow_start(void *state)
+void nint_flow_start(void *state)
 {
 	struct int_flow *f = state;
 
@@ -216,57 +214,6 @@ static void nint_flow_start(void *state)
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
 
-/* Return: true if net.hopcc.int_cc names the socket's congestion control. */
-static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
-{
-	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
-}
-
-static u64 nint_cookie_of(const struct hop_flow *flow)
-{
-	return ((const struct int_flow *)flow->state)->cookie;
-}
-
-/* Only once: an ACK that asks does not prove that its sender is the peer. */
-static void nint_learn(struct hop_flow *flow, const struct hop_option *o)
-{
-	struct int_flow *f = hop_flow_state(flow);
-
-	spin_lock_bh(&f->lock);
-	if (!f->peer_cookie)
-		WRITE_ONCE(f->peer_cookie, be64_to_cpu(o->cookie));
-	spin_unlock_bh(&f->lock);
-}
-
-static const char * const int_count_names[] = {
-	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
-	INT_COUNT_LIST(HOP_COUNTER_NAME)
-};
-
-static atomic_t nint_flow_entries = ATOMIC_INIT(0);
-
-const struct hop_carrier nint_carrier = {
-	.order = 2,
-	.input = nint_input,
-	.output = nint_output,
-	.net_id = &int_net_id,
-	.file = "hopcc_int",
-	.table = nint_table,
-	.names = int_count_names,
-	.counts = INT_COUNTS,
-	.icmp_refused = INT_COUNT_ICMP_REFUSED,
-	.trace = trace_int_discover,
-	.state_bytes = sizeof(struct int_flow),
-	.entries = &nint_flow_entries,
-	.start = nint_flow_start,
-	.refused = nint_leave_data,
-	.stop = nint_vendor_stop,
-	.bit = HOP_OPTION_INT,
-	.asks = nint_is_asking,
-	.cookie = nint_cookie_of,
-	.learn = nint_learn,
-};
-
 /* Context: f->lock is held, RCU read lock. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 {
@@ -274,6 +221,7 @@ static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 	struct int_vendor_room room;
 
 	lockdep_assert_held(&f->lock);
+	lockdep_assert_in_rcu_read_lock();
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	nint_vendor_room(&room, f, READ_ONCE(in->format), NULL, NULL);
 	f->format = room.format;

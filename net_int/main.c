@@ -27,7 +27,10 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_option.h>
+#include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_version.h>
+#include <net/tcp.h>
 
 #include "int_control.h"
 #include "net_int.h"
@@ -145,7 +148,7 @@ static int nint_set_format(compat_ctl_table *table, int write, void *buffer, siz
 }
 
 /* The last entry terminates the table on kernels that do not count entries. */
-const struct ctl_table nint_table[] = {
+static const struct ctl_table nint_table[] = {
 	HOP_SYSCTL("int", 0644, struct nint_net, on, nint_set_on, SYSCTL_ZERO, SYSCTL_TWO),
 	HOP_SYSCTL_NUMBER("int_forward", struct nint_net, forward, 0, 1),
 	HOP_SYSCTL_NUMBER("int_reverse", struct nint_net, reverse, 0, 1),
@@ -161,6 +164,57 @@ const struct ctl_table nint_table[] = {
 	HOP_SYSCTL("int_key", 0600, struct nint_net, key, nint_set_key, NULL,
 		   hop_sysctl_words("KEY, 32 hexadecimal digits, or nothing")),
 	{ }
+};
+
+/* Return: true if net.hopcc.int_cc names the socket's congestion control. */
+static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
+}
+
+static u64 nint_cookie_of(const struct hop_flow *flow)
+{
+	return ((const struct int_flow *)flow->state)->cookie;
+}
+
+/* Only once: an ACK that asks does not prove that its sender is the peer. */
+static void nint_learn(struct hop_flow *flow, const struct hop_option *o)
+{
+	struct int_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	if (!f->peer_cookie)
+		WRITE_ONCE(f->peer_cookie, be64_to_cpu(o->cookie));
+	spin_unlock_bh(&f->lock);
+}
+
+static const char * const int_count_names[] = {
+	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
+	INT_COUNT_LIST(HOP_COUNTER_NAME)
+};
+
+static atomic_t nint_flow_entries = ATOMIC_INIT(0);
+
+const struct hop_carrier nint_carrier = {
+	.order = 2,
+	.input = nint_input,
+	.output = nint_output,
+	.net_id = &int_net_id,
+	.file = "hopcc_int",
+	.table = nint_table,
+	.names = int_count_names,
+	.counts = INT_COUNTS,
+	.icmp_refused = INT_COUNT_ICMP_REFUSED,
+	.trace = trace_int_discover,
+	.state_bytes = sizeof(struct int_flow),
+	.entries = &nint_flow_entries,
+	.start = nint_flow_start,
+	.refused = nint_leave_data,
+	.stop = nint_vendor_stop,
+	.bit = HOP_OPTION_INT,
+	.asks = nint_is_asking,
+	.cookie = nint_cookie_of,
+	.learn = nint_learn,
 };
 
 static int __net_init nint_net_init(struct net *net)

@@ -249,7 +249,6 @@ struct int_flow {
 extern unsigned int int_net_id;
 extern u8 nint_protocol;
 extern const struct hop_carrier nint_carrier;
-extern const struct ctl_table nint_table[];
 
 static inline struct nint_net *nint_net(const struct net *net)
 {
@@ -272,6 +271,8 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* flow.c */
+void nint_flow_start(void *state);
+void nint_vendor_stop(void *state);
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 void nint_leave_data(struct hop_flow *flow);
 bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);

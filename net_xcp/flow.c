@@ -3,13 +3,12 @@
 
 #include <linux/module.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
 #include "trace.h"
 
-static void nxcp_flow_start(void *state)
+void nxcp_flow_start(void *state)
 {
 	struct xcp_flow *xf = state;
 
@@ -71,7 +70,7 @@ static void nxcp_take_room_back(struct sock *sk, struct xcp_flow *xf)
 }
 
 /* Context: the lock of the socket, which may belong to a connection of another VRF. */
-static void nxcp_flow_leave(struct sock *sk, void *flow)
+void nxcp_flow_leave(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
 
@@ -79,37 +78,6 @@ static void nxcp_flow_leave(struct sock *sk, void *flow)
 	if (xf->sk == sk)
 		nxcp_take_room_back(sk, xf);
 }
-
-/* The SYN of its sockets asks for XCP, before the congestion control can open the flow. */
-#define XCP_CC_NAME "xcp"
-
-static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
-{
-	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
-}
-
-static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
-static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
-
-const struct hop_carrier nxcp_carrier = {
-	.order = 0,
-	.input = nxcp_input,
-	.output = nxcp_output,
-	.net_id = &xcp_net_id,
-	.file = "hopcc_xcp",
-	.table = nxcp_table,
-	.names = xcp_count_names,
-	.counts = XCP_COUNTS,
-	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
-	.trace = trace_xcp_discover,
-	.state_bytes = sizeof(struct xcp_flow),
-	.entries = &nxcp_flow_entries,
-	.start = nxcp_flow_start,
-	.leave = nxcp_flow_leave,
-	.bit = HOP_OPTION_XCP,
-	.in_front = true,
-	.asks = nxcp_is_asking,
-};
 
 struct xcp_flow *nxcp_flow_open(struct sock *sk)
 {

@@ -19,7 +19,9 @@
  */
 #include <linux/module.h>
 #include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_option.h>
 #include <hopcc/lib/hop_version.h>
+#include <net/tcp.h>
 
 #include "net_xcp.h"
 
@@ -72,7 +74,7 @@ static int nxcp_set_hooks(compat_ctl_table *table, int write, void *buffer, size
 }
 
 /* The last entry terminates the table on kernels that do not count the entries. */
-const struct ctl_table nxcp_table[] = {
+static const struct ctl_table nxcp_table[] = {
 	HOP_SYSCTL("xcp", 0644, struct nxcp_net, on, nxcp_set_hooks, SYSCTL_ZERO, SYSCTL_TWO),
 	HOP_SYSCTL("xcp_format", 0644, struct nxcp_net, format, nxcp_set_format, NULL,
 		   hop_sysctl_words("N, N 1 or 3")),
@@ -84,6 +86,37 @@ const struct ctl_table nxcp_table[] = {
 	HOP_SYSCTL("xcp_ipsec", 0644, struct nxcp_net, ipsec, nxcp_set_hooks, SYSCTL_ZERO,
 		   SYSCTL_ONE),
 	{ }
+};
+
+/* The SYN of its sockets asks for XCP, before the congestion control can open the flow. */
+#define XCP_CC_NAME "xcp"
+
+static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
+}
+
+static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
+static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
+
+const struct hop_carrier nxcp_carrier = {
+	.order = 0,
+	.input = nxcp_input,
+	.output = nxcp_output,
+	.net_id = &xcp_net_id,
+	.file = "hopcc_xcp",
+	.table = nxcp_table,
+	.names = xcp_count_names,
+	.counts = XCP_COUNTS,
+	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
+	.trace = trace_xcp_discover,
+	.state_bytes = sizeof(struct xcp_flow),
+	.entries = &nxcp_flow_entries,
+	.start = nxcp_flow_start,
+	.leave = nxcp_flow_leave,
+	.bit = HOP_OPTION_XCP,
+	.in_front = true,
+	.asks = nxcp_is_asking,
 };
 
 static int __net_init nxcp_net_init(struct net *net)

@@ -160,7 +160,6 @@ static_assert(!offsetof(struct xcp_flow, offer));
 extern unsigned int xcp_net_id;
 extern u8 nxcp_protocol;
 extern const struct hop_carrier nxcp_carrier;
-extern const struct ctl_table nxcp_table[];
 
 static inline struct nxcp_net *nxcp_net(const struct net *net)
 {
@@ -178,6 +177,8 @@ static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 }
 
 /* flow.c */
+void nxcp_flow_start(void *state);
+void nxcp_flow_leave(struct sock *sk, void *flow);
 void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */

@@ -459,18 +459,6 @@ struct hop_cc {
 	size_t defaults_bytes;
 };
 
-/**
- * hop_cc_output() - let the congestion control of a packet's sender change the packet
- * @skb: a packet that leaves
- * @state: state of the hook
- *
- * Without ECN in the handshake, SYN and SYN-ACK become Not-ECT: see hop_ect.h.
- *
- * Context: RCU read lock.
- * Return: NF_ACCEPT or NF_STOLEN.
- */
-unsigned int hop_cc_output(struct sk_buff *skb, const struct nf_hook_state *state);
-
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
 int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets);
 void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets);

@@ -9,7 +9,7 @@
 
 static struct hop_carrier_net *hop_carrier_of(const struct hop_flow_key *key)
 {
-	return net_generic(key->net, *key->kind->carrier->net_id);
+	return net_generic(key->net, *key->carrier->net_id);
 }
 
 static unsigned long hop_carrier_sum_of(const unsigned long __percpu *counts, unsigned int count)
@@ -29,33 +29,33 @@ static int hop_carrier_show(struct seq_file *seq, void *unused)
 	const struct hop_carrier_net *cn = pde_data(file_inode(seq->file));
 	unsigned int i;
 
-	for (i = 0; i < cn->kind->counts; i++)
-		if (cn->kind->names[i])
-			seq_printf(seq, "%s %lu\n", cn->kind->names[i],
+	for (i = 0; i < cn->carrier->counts; i++)
+		if (cn->carrier->names[i])
+			seq_printf(seq, "%s %lu\n", cn->carrier->names[i],
 				   hop_carrier_sum_of(cn->counts, i));
 	hop_flow_show(seq);
 	return 0;
 }
 
-int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind)
+int hop_carrier_start(struct net *net, const struct hop_carrier *carrier)
 {
-	struct hop_carrier_net *cn = net_generic(net, *kind->net_id);
+	struct hop_carrier_net *cn = net_generic(net, *carrier->net_id);
 	int err = -ENOMEM;
 
 	cn->net = net;
-	cn->kind = kind;
+	cn->carrier = carrier;
 	cn->unsupported_s = HOP_RECENT_DEFAULT_S;
 	spin_lock_init(&cn->unsupported.lock);
 	spin_lock_init(&cn->passed.lock);
-	cn->counts = __alloc_percpu(kind->counts * sizeof(unsigned long), sizeof(unsigned long));
+	cn->counts = __alloc_percpu(carrier->counts * sizeof(unsigned long), sizeof(unsigned long));
 	if (!cn->counts)
 		return err;
-	if (!proc_create_net_single(kind->file, 0444, net->proc_net, hop_carrier_show, cn))
+	if (!proc_create_net_single(carrier->file, 0444, net->proc_net, hop_carrier_show, cn))
 		goto no_proc;
-	err = hop_sysctl_start(net, &cn->sysctl, kind->table, cn);
+	err = hop_sysctl_start(net, &cn->sysctl, carrier->table, cn);
 	if (!err)
 		return 0;
-	remove_proc_entry(kind->file, net->proc_net);
+	remove_proc_entry(carrier->file, net->proc_net);
 no_proc:
 	free_percpu(cn->counts);
 	return err;
@@ -64,7 +64,7 @@ EXPORT_SYMBOL_GPL(hop_carrier_start);
 
 void hop_carrier_stop(struct hop_carrier_net *cn)
 {
-	remove_proc_entry(cn->kind->file, cn->net->proc_net);
+	remove_proc_entry(cn->carrier->file, cn->net->proc_net);
 	free_percpu(cn->counts);
 }
 EXPORT_SYMBOL_GPL(hop_carrier_stop);
@@ -75,7 +75,7 @@ static void hop_carrier_note_stage(const struct hop_flow *flow, enum hop_stage f
 {
 	struct hop_carrier_net *cn = hop_carrier_of(&flow->key);
 
-	cn->kind->trace(&flow->key, event, from, to);
+	cn->carrier->trace(&flow->key, event, from, to);
 	if (to == HOP_STAGE_SUPPORTED)
 		hop_carrier_count(cn, HOP_COUNT_SUPPORTED);
 	if (to != HOP_STAGE_UNSUPPORTED || event == HOP_EVENT_HIDDEN)

@@ -2,12 +2,31 @@
 /* ECT of sent packets; see hopcc/core/hop_ect.h. */
 
 #include <linux/module.h>
+#include <hopcc/core/hop_cc.h>
 #include <hopcc/core/hop_ect.h>
+#include <hopcc/core/hop_output.h>
 #include <hopcc/core/hop_shim.h>
 #include <net/dsfield.h>
 #include <net/ip.h>
 
-bool hop_ect_is_segment(const struct sk_buff *skb)
+/* Congestion controls with ECN; hop_ect_output() reads them without a lock. */
+static const struct hop_cc *hop_ect_ccs[2];
+
+bool hop_ect_replace(const struct hop_cc *from, const struct hop_cc *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hop_ect_ccs); i++)
+		if (cmpxchg(&hop_ect_ccs[i], from, to) == from)
+			return true;
+	return false;
+}
+
+/*
+ * Is a packet a segment of the socket itself? It is not if it is a tunnel's packet around the
+ * segment. Ports cannot tell, because NAT may have translated them.
+ */
+static bool hop_ect_is_segment(const struct sk_buff *skb)
 {
 	const int offset = skb_transport_offset(skb);
 	struct hop_shim_place place;
@@ -20,7 +39,6 @@ bool hop_ect_is_segment(const struct sk_buff *skb)
 		return true;
 	return hop_shim_find(skb, &place) && place.next == IPPROTO_TCP;
 }
-EXPORT_SYMBOL_GPL(hop_ect_is_segment);
 
 void hop_ect_clear(struct sk_buff *skb)
 {
@@ -33,7 +51,13 @@ void hop_ect_clear(struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(hop_ect_clear);
 
-bool hop_ect_output_syn(struct sk_buff *skb)
+/*
+ * A SYN that is sent again no longer asks for ECN, and a SYN-ACK to it does not agree to ECN. If
+ * the path drops ECT packets, a connection without ECN can then be established.
+ *
+ * Return: true if the segment is a SYN or a SYN-ACK.
+ */
+static bool hop_ect_output_syn(struct sk_buff *skb)
 {
 	const struct tcphdr *th = tcp_hdr(skb);
 
@@ -41,4 +65,33 @@ bool hop_ect_output_syn(struct sk_buff *skb)
 		hop_ect_clear(skb);
 	return th->syn;
 }
-EXPORT_SYMBOL_GPL(hop_ect_output_syn);
+
+/* Return: the congestion control with ECN that @sk has, or whose fallback it has; or NULL. */
+static const struct hop_cc *hop_ect_cc_of(const struct sock *sk)
+{
+	const struct tcp_congestion_ops *ops = hop_peek(inet_csk(sk)->icsk_ca_ops);
+	const struct hop_cc *cc;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(hop_ect_ccs); i++) {
+		cc = READ_ONCE(hop_ect_ccs[i]);
+		if (cc && (ops == cc->ops || ops == cc->reno))
+			return cc;
+	}
+	return NULL;
+}
+
+unsigned int hop_ect_output(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	const struct sock *sk = skb->sk;
+	const struct hop_cc *cc;
+
+	lockdep_assert_in_rcu_read_lock();
+	/* A SYN-ACK's owner is a connection request, whose listener has the congestion control. */
+	if (sk && hop_peek(sk->sk_state) == TCP_NEW_SYN_RECV)
+		sk = inet_reqsk(sk)->rsk_listener;
+	cc = hop_output_is_tcp(sk) ? hop_ect_cc_of(sk) : NULL;
+	if (!cc || !hop_ect_is_segment(skb) || hop_ect_output_syn(skb) || !cc->output)
+		return NF_ACCEPT;
+	return skb->sk == sk ? cc->output(skb, cc, state) : NF_ACCEPT;
+}

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/lib/hop_sysctl.h>
@@ -103,7 +104,7 @@ static u32 hop_flow_hash(const void *data, u32 bytes, u32 seed)
 	const u32 *peer = (__force const u32 *)key->peer.s6_addr32;
 	const u32 ports = (u32)(__force u16)key->local_port << 16 | (__force u16)key->peer_port;
 	const u32 here = (__force u32)key->local.s6_addr32[3] ^ key->l3mdev_ifindex ^
-			 net_hash_mix(key->net) ^ (u32)(uintptr_t)key->kind;
+			 net_hash_mix(key->net) ^ (u32)(uintptr_t)key->carrier;
 
 	if (ipv6_addr_v4mapped(&key->peer))
 		return jhash_3words(peer[3], ports, here, seed);
@@ -118,7 +119,7 @@ static int hop_flow_compare(struct rhashtable_compare_arg *arg, const void *obje
 	const struct hop_flow_key *a = arg->key;
 
 	return a->peer_port != b->peer_port || a->local_port != b->local_port ||
-	       a->kind != b->kind || a->net != b->net ||
+	       a->carrier != b->carrier || a->net != b->net ||
 	       !ipv6_addr_equal(&a->peer, &b->peer) || !ipv6_addr_equal(&a->local, &b->local) ||
 	       a->scope_ifindex != b->scope_ifindex || a->l3mdev_ifindex != b->l3mdev_ifindex;
 }
@@ -194,6 +195,27 @@ struct hop_flow *hop_flow_find(const struct hop_flow_key *key)
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_flow_find);
+
+struct hop_flow *hop_flow_of_sock(const struct hop_carrier *carrier, const struct sock *sk)
+{
+	struct hop_flow_key key;
+
+	lockdep_assert_in_rcu_read_lock();
+	hop_flow_key_of_sock(&key, carrier, sk);
+	return hop_flow_find(&key);
+}
+EXPORT_SYMBOL_GPL(hop_flow_of_sock);
+
+struct hop_flow *hop_flow_of_input(const struct hop_carrier *carrier, const struct sk_buff *skb,
+				   const struct tcphdr *th)
+{
+	struct hop_flow_key key;
+
+	lockdep_assert_in_rcu_read_lock();
+	hop_flow_key_of_input(&key, carrier, skb, th);
+	return hop_flow_find(&key);
+}
+EXPORT_SYMBOL_GPL(hop_flow_of_input);
 
 static void hop_flow_uncharge_total(const struct hop_flow_net *fn)
 {
@@ -319,7 +341,7 @@ static struct hop_flow *hop_flow_create(const struct hop_flow_key *key, bool hal
 {
 	struct hop_flow *flow;
 
-	flow = kzalloc(struct_size(flow, state, DIV_ROUND_UP(key->kind->state_bytes,
+	flow = kzalloc(struct_size(flow, state, DIV_ROUND_UP(key->carrier->state_bytes,
 							     sizeof(u64))),
 		       GFP_ATOMIC | __GFP_ACCOUNT);
 	if (!flow)
@@ -328,11 +350,11 @@ static struct hop_flow *hop_flow_create(const struct hop_flow_key *key, bool hal
 	flow->in_net.flow = flow;
 	INIT_LIST_HEAD(&flow->in_half_open);
 	refcount_set(&flow->ref, 1);
-	atomic_inc(key->kind->entries);
+	atomic_inc(key->carrier->entries);
 	if (half_open)
 		__set_bit(HOP_FLOW_OPENING, &flow->flags);
 	flow->used_jiffies = jiffies;
-	key->kind->start(flow->state);
+	key->carrier->start(flow->state);
 	return flow;
 }
 
@@ -408,15 +430,15 @@ EXPORT_SYMBOL_GPL(hop_flow_settle);
 
 void hop_flow_put(struct hop_flow *flow)
 {
-	const struct hop_flow_kind *kind = flow->key.kind;
-	atomic_t *entries = kind->entries;
+	const struct hop_carrier *carrier = flow->key.carrier;
+	atomic_t *entries = carrier->entries;
 
 	if (!refcount_dec_and_test(&flow->ref))
 		return;
-	if (kind->stop)
-		kind->stop(flow->state);
+	if (carrier->stop)
+		carrier->stop(flow->state);
 	kfree_rcu(flow, rcu);
-	/* Once the last entry is gone, hop_flow_retire() lets the kind's module be freed. */
+	/* Once the last entry is gone, hop_flow_retire() lets the carrier's module be freed. */
 	if (atomic_dec_and_test(entries))
 		wake_up_var(entries);
 }
@@ -450,10 +472,10 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net)
 EXPORT_SYMBOL_GPL(hop_flow_walk_open);
 
 /*
- * Pass up to HOP_FLOW_STEP entries, up to one of @kind, which is held. Return: true if more may be
- * left.
+ * Pass up to HOP_FLOW_STEP entries, up to one of @carrier, which is held. Return: true if more may
+ * be left.
  */
-static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind *kind)
+static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_carrier *carrier)
 {
 	struct hop_flow_net *fn = hop_flow_net_of(walk->net);
 	struct hop_flow_link *link;
@@ -466,18 +488,18 @@ static bool hop_flow_step(struct hop_flow_walk *walk, const struct hop_flow_kind
 	for (passed = 0; at != &fn->links && !walk->flow && passed < HOP_FLOW_STEP; passed++) {
 		link = list_entry(at, struct hop_flow_link, list);
 		at = at->next;
-		if (link->flow && (!kind || link->flow->key.kind == kind) &&
+		if (link->flow && (!carrier || link->flow->key.carrier == carrier) &&
 		    hop_flow_hold(link->flow))
 			walk->flow = link->flow;
 	}
 	list_move_tail(&walk->position.list, at);
-	if (kind)
+	if (carrier)
 		fn->counts.walked += passed;
 	spin_unlock_bh(&fn->lock);
 	return passed;
 }
 
-bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
+bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_carrier *carrier,
 		   bool (*visit)(struct hop_flow *flow, void *what), void *what)
 {
 	bool visited = true;
@@ -492,7 +514,7 @@ bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
 			hop_flow_put(walk->flow);
 		}
 		cond_resched();
-	} while (hop_flow_step(walk, kind));
+	} while (hop_flow_step(walk, carrier));
 	return true;
 }
 EXPORT_SYMBOL_GPL(hop_flow_walk);
@@ -522,7 +544,7 @@ static bool hop_flow_socket_is_gone(const struct hop_flow *flow)
 	if (!sk)
 		return true;
 	if (hop_peek(sk->sk_state) != TCP_TIME_WAIT) {
-		hop_flow_key_of_sock(&key, flow->key.kind, sk);
+		hop_flow_key_of_sock(&key, flow->key.carrier, sk);
 		gone = rhashtable_lookup(&hop_flows, &key, hop_flow_params) != flow;
 	}
 	sock_gen_put(sk);
@@ -539,7 +561,7 @@ static void hop_flow_remove_and_leave(struct hop_flow *flow, struct sock *sk)
 	bh_lock_sock(sk);
 	if (!sock_owned_by_user(sk)) {
 		hop_flow_remove(flow);
-		flow->key.kind->leave(sk, flow->state);
+		flow->key.carrier->leave(sk, flow->state);
 	}
 	bh_unlock_sock(sk);
 	local_bh_enable();
@@ -550,7 +572,7 @@ static bool hop_flow_try_remove(struct hop_flow *flow, void *unused)
 {
 	struct sock *sk = NULL;
 
-	if (flow->key.kind->leave)
+	if (flow->key.carrier->leave)
 		sk = hop_flow_socket_of_any_device(&flow->key);
 	if (sk && sk_fullsock(sk))
 		hop_flow_remove_and_leave(flow, sk);
@@ -577,14 +599,14 @@ static bool hop_flow_remove_any(struct hop_flow *flow, void *unused)
 	return true;
 }
 
-/* Visit the entries of a network namespace; @kind: NULL for all carriers. */
-static void hop_flow_visit_net(struct net *net, const struct hop_flow_kind *kind,
+/* Visit the entries of a network namespace; @carrier: NULL for all carriers. */
+static void hop_flow_visit_net(struct net *net, const struct hop_carrier *carrier,
 			       bool (*visit)(struct hop_flow *flow, void *unused))
 {
 	struct hop_flow_walk walk;
 
 	hop_flow_walk_open(&walk, net);
-	hop_flow_walk(&walk, kind, visit, NULL);
+	hop_flow_walk(&walk, carrier, visit, NULL);
 	hop_flow_walk_close(&walk);
 }
 
@@ -592,7 +614,7 @@ static void hop_flow_visit_net(struct net *net, const struct hop_flow_kind *kind
  * Walks of the lists are used, since an rhashtable's walk may skip the successor of an entry that
  * was removed.
  */
-static void hop_flow_visit_all(const struct hop_flow_kind *kind,
+static void hop_flow_visit_all(const struct hop_carrier *carrier,
 			       bool (*visit)(struct hop_flow *flow, void *unused))
 {
 	struct hop_flow_net *fn;
@@ -600,7 +622,7 @@ static void hop_flow_visit_all(const struct hop_flow_kind *kind,
 	mutex_lock(&hop_flow_nets_lock);
 	list_for_each_entry(fn, &hop_flow_nets, in_nets) {
 		if (READ_ONCE(fn->counts.flows))
-			hop_flow_visit_net(fn->net, kind, visit);
+			hop_flow_visit_net(fn->net, carrier, visit);
 	}
 	mutex_unlock(&hop_flow_nets_lock);
 }
@@ -613,19 +635,19 @@ static void hop_flow_age(struct work_struct *work)
 		schedule_delayed_work(&hop_flow_age_work, HOP_FLOW_AGE_PERIOD);
 }
 
-void hop_flow_retire(const struct hop_flow_kind *kind)
+void hop_flow_retire(const struct hop_carrier *carrier)
 {
 	const unsigned long end = jiffies + HOP_FLOW_RETIRE_MAX_JIFFIES;
 
-	hop_flow_visit_all(kind, hop_flow_try_remove);
-	while (atomic_read(kind->entries) && time_before(jiffies, end)) {
+	hop_flow_visit_all(carrier, hop_flow_try_remove);
+	while (atomic_read(carrier->entries) && time_before(jiffies, end)) {
 		schedule_timeout_uninterruptible(1);
-		hop_flow_visit_all(kind, hop_flow_try_remove);
+		hop_flow_visit_all(carrier, hop_flow_try_remove);
 	}
-	hop_flow_visit_all(kind, hop_flow_remove_any);
-	/* A reader may have found an entry before, and still call the kind's functions. */
+	hop_flow_visit_all(carrier, hop_flow_remove_any);
+	/* A reader may have found an entry before, and still call the carrier's functions. */
 	synchronize_rcu();
-	wait_var_event(kind->entries, !atomic_read(kind->entries));
+	wait_var_event(carrier->entries, !atomic_read(carrier->entries));
 }
 EXPORT_SYMBOL_GPL(hop_flow_retire);
 

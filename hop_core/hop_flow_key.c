@@ -20,11 +20,11 @@ static void hop_flow_key_set_scope(struct hop_flow_key *key, int ifindex)
 		key->scope_ifindex = ifindex;
 }
 
-void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			  const struct sock *sk)
 {
 	key->net = sock_net(sk);
-	key->kind = kind;
+	key->carrier = carrier;
 	key->scope_ifindex = 0;
 	key->sdif = 0;
 	if (sk->sk_family == AF_INET) {
@@ -43,11 +43,11 @@ void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *
 EXPORT_SYMBOL_GPL(hop_flow_key_of_sock);
 
 /* The packet's source becomes the local end; for an incoming packet the caller swaps both. */
-static void hop_flow_key_of_ip(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+static void hop_flow_key_of_ip(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			       const struct sk_buff *skb, const void *ip)
 {
 	key->net = dev_net(skb->dev);
-	key->kind = kind;
+	key->carrier = carrier;
 	key->scope_ifindex = 0;
 	if (skb->protocol == htons(ETH_P_IP)) {
 		const struct iphdr *iph = ip;
@@ -81,11 +81,11 @@ static int hop_flow_key_input_ifindex(const struct sk_buff *skb)
 	return skb->protocol == htons(ETH_P_IP) ? IPCB(skb)->iif : IP6CB(skb)->iif;
 }
 
-void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			    const struct sk_buff *skb, const struct tcphdr *th)
 {
 	lockdep_assert_in_rcu_read_lock();
-	hop_flow_key_of_ip(key, kind, skb, skb->data);
+	hop_flow_key_of_ip(key, carrier, skb, skb->data);
 	key->local_port = th->source;
 	key->peer_port = th->dest;
 	hop_flow_key_set_interface(key, skb, skb->dev->ifindex);
@@ -93,11 +93,11 @@ void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind
 }
 EXPORT_SYMBOL_GPL(hop_flow_key_of_output);
 
-void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			   const struct sk_buff *skb, const struct tcphdr *th)
 {
 	lockdep_assert_in_rcu_read_lock();
-	hop_flow_key_of_ip(key, kind, skb, skb_network_header(skb));
+	hop_flow_key_of_ip(key, carrier, skb, skb_network_header(skb));
 	swap(key->local, key->peer);
 	key->local_port = th->dest;
 	key->peer_port = th->source;

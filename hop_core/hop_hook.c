@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The hooks of the carriers; see hopcc/core/hop_hook.h. */
+/* The hooks of carriers and congestion controls; see hopcc/core/hop_hook.h. */
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sysctl.h>
+#include <hopcc/core/hop_carrier.h>
+#include <hopcc/core/hop_ect.h>
 #include <hopcc/core/hop_flow.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_option.h>
@@ -42,7 +44,7 @@
 
 /**
  * struct hop_hooks - the hooks of a network namespace
- * @carriers: the loaded carriers, by enum hop_hook_order; the hooks read them without @lock
+ * @carriers: the loaded carriers, by @order; the hooks read them without @lock
  * @requests: the packets that each carrier wants to see; under @lock
  * @flows: address of the number of flows of the namespace
  * @examined: protocol numbers of the first header with which all incoming packets are examined
@@ -50,7 +52,7 @@
  * @dsfield: DS field, without ECN, of further TCP packets that are examined without flows;
  *	HOP_HOOK_ECN_BITS: none
  * @all: every outgoing packet is examined
- * @ops: the hooks, registered while there is a carrier
+ * @ops: the hooks
  * @lock: serialises hop_hook_start() and hop_hook_stop()
  */
 struct hop_hooks {
@@ -172,9 +174,9 @@ static __always_inline bool hop_hook_concerns_output(const struct hop_hooks *hoo
 	return sk || !hop_hook_is_forwarded(skb, pf);
 }
 
-static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
-						  struct sk_buff *skb,
-						  const struct nf_hook_state *state)
+static noinline unsigned int hop_hook_show_carriers(const struct hop_hooks *hooks,
+						    struct sk_buff *skb,
+						    const struct nf_hook_state *state)
 {
 	const struct hop_carrier *carrier;
 	struct hop_segment seg;
@@ -212,19 +214,35 @@ static noinline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
 	return NF_ACCEPT;
 }
 
+static __always_inline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
+							 struct sk_buff *skb,
+							 const struct nf_hook_state *state)
+{
+	if (!hop_hook_concerns_output(hooks, skb, state->pf))
+		return NF_ACCEPT;
+	return hop_hook_show_carriers(hooks, skb, state);
+}
+
 unsigned int hop_hook_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	if (!hop_hook_concerns_output(priv, skb, state->pf))
-		return NF_ACCEPT;
-	return hop_hook_show_output(priv, skb, state);
+	const unsigned int decision = hop_ect_output(skb, state);
+
+	return decision == NF_ACCEPT ? hop_hook_show_output(priv, skb, state) : decision;
 }
-EXPORT_SYMBOL_GPL(hop_hook_output);
+
+void hop_hook_pass_cc(struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	lockdep_assert_in_rcu_read_lock();
+	if (hop_hook_show_output(hop_hooks(state->net), skb, state) == NF_ACCEPT)
+		hop_hook_pass_behind(skb, state);
+}
+EXPORT_SYMBOL_GPL(hop_hook_pass_cc);
 
 /*
- * As NF_HOOK() does, but from the hook behind @own on. It is no longer found while it is being
+ * As NF_HOOK() does, but from the hook behind ours on. Ours is no longer found while it is being
  * unregistered; a packet that came by then is lost.
  */
-void hop_hook_pass_behind(nf_hookfn *own, struct sk_buff *skb, const struct nf_hook_state *state)
+void hop_hook_pass_behind(struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct nf_hook_entries __rcu *const *all = state->pf == NFPROTO_IPV4 ?
 		state->net->nf.hooks_ipv4 : state->net->nf.hooks_ipv6;
@@ -233,7 +251,7 @@ void hop_hook_pass_behind(nf_hookfn *own, struct sk_buff *skb, const struct nf_h
 	unsigned int i = 0;
 
 	lockdep_assert_in_rcu_read_lock();
-	while (e && i < e->num_hook_entries && READ_ONCE(e->hooks[i].hook) != own)
+	while (e && i < e->num_hook_entries && READ_ONCE(e->hooks[i].hook) != hop_hook_output)
 		i++;
 	if (!e || i == e->num_hook_entries)
 		kfree_skb(skb);
@@ -278,27 +296,16 @@ static void hop_hook_sum_requests(struct hop_hooks *hooks)
 	WRITE_ONCE(hooks->all, all);
 }
 
-static bool hop_hook_has_carrier(const struct hop_hooks *hooks)
-{
-	return memchr_inv(hooks->carriers, 0, sizeof(hooks->carriers));
-}
-
-int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
-		   const struct hop_hook_request *request)
+void hop_hook_start(struct net *net, const struct hop_carrier *carrier,
+		    const struct hop_hook_request *request)
 {
 	struct hop_hooks *hooks = hop_hooks(net);
-	int err = 0;
 
 	mutex_lock(&hooks->lock);
-	if (!hop_hook_has_carrier(hooks))
-		err = nf_register_net_hooks(net, hooks->ops, HOP_HOOK_PLACES);
-	if (!err) {
-		WRITE_ONCE(hooks->carriers[carrier->order], carrier);
-		hooks->requests[carrier->order] = *request;
-		hop_hook_sum_requests(hooks);
-	}
+	WRITE_ONCE(hooks->carriers[carrier->order], carrier);
+	hooks->requests[carrier->order] = *request;
+	hop_hook_sum_requests(hooks);
 	mutex_unlock(&hooks->lock);
-	return err;
 }
 EXPORT_SYMBOL_GPL(hop_hook_start);
 
@@ -307,12 +314,8 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier)
 	struct hop_hooks *hooks = hop_hooks(net);
 
 	mutex_lock(&hooks->lock);
-	if (hooks->carriers[carrier->order]) {
-		WRITE_ONCE(hooks->carriers[carrier->order], NULL);
-		hop_hook_sum_requests(hooks);
-		if (!hop_hook_has_carrier(hooks))
-			nf_unregister_net_hooks(net, hooks->ops, HOP_HOOK_PLACES);
-	}
+	WRITE_ONCE(hooks->carriers[carrier->order], NULL);
+	hop_hook_sum_requests(hooks);
 	mutex_unlock(&hooks->lock);
 }
 EXPORT_SYMBOL_GPL(hop_hook_stop);
@@ -348,12 +351,42 @@ static int __net_init hop_hook_net_init(struct net *net)
 		hooks->ops[i] = hop_hook_ops[i];
 		hooks->ops[i].priv = hooks;
 	}
-	return 0;
+	return nf_register_net_hooks(net, hooks->ops, HOP_HOOK_PLACES);
 }
 
-/* All carriers have left the namespace before it exits. */
-struct pernet_operations hop_hook_net_ops = {
+/* All carriers have left the namespace before. */
+static void __net_exit hop_hook_net_pre_exit(struct net *net)
+{
+	nf_unregister_net_hooks(net, hop_hooks(net)->ops, HOP_HOOK_PLACES);
+}
+
+static struct pernet_operations hop_hook_net_ops = {
 	.init = hop_hook_net_init,
+	.pre_exit = hop_hook_net_pre_exit,
 	.id = &hop_hook_net_id,
 	.size = sizeof(struct hop_hooks),
 };
+
+static DEFINE_MUTEX(hop_hook_lock);	/* protects the number of users */
+static unsigned int hop_hook_users;
+
+int hop_hook_hold(void)
+{
+	int err = 0;
+
+	mutex_lock(&hop_hook_lock);
+	if (!hop_hook_users)
+		err = register_pernet_subsys(&hop_hook_net_ops);
+	if (!err)
+		hop_hook_users++;
+	mutex_unlock(&hop_hook_lock);
+	return err;
+}
+
+void hop_hook_release(void)
+{
+	mutex_lock(&hop_hook_lock);
+	if (!--hop_hook_users)
+		unregister_pernet_subsys(&hop_hook_net_ops);
+	mutex_unlock(&hop_hook_lock);
+}

@@ -35,9 +35,9 @@ bool hop_icmp_ends(const struct hop_flow_key *key, const struct tcphdr *th,
 		return false;
 	if (!hop_icmp_is_in_flight(&flow->key, th))
 		return true;
-	hop_carrier_count_at(&flow->key, flow->key.kind->carrier->icmp_refused);
-	if (flow->key.kind->refused)
-		flow->key.kind->refused(flow);
+	hop_carrier_count_at(&flow->key, flow->key.carrier->icmp_refused);
+	if (flow->key.carrier->refused)
+		flow->key.carrier->refused(flow);
 	else
 		hop_flow_event(flow, HOP_EVENT_REFUSED);
 	return true;

@@ -11,18 +11,18 @@
 /* States in which a socket may ask; SYN_RECV: it is about to be established. */
 #define HOP_NEGOTIATE_STATES (TCPF_SYN_RECV | TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)
 
-static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-			      const struct hop_segment *seg, struct hop_flow *flow,
-			      bool asks, bool answers)
+static int hop_negotiate_send(struct sk_buff *skb, const struct hop_segment *seg,
+			      struct hop_flow *flow, bool asks, bool answers)
 {
+	const struct hop_carrier *carrier = flow->key.carrier;
 	struct hop_option o;
 	int err;
 
 	hop_option_init(&o, hop_option_exid);
-	o.asks = asks ? hs->bit : 0;
-	o.answers = answers ? hs->bit : 0;
-	if (hs->cookie)
-		o.cookie = cpu_to_be64(hs->cookie(flow));
+	o.asks = asks ? carrier->bit : 0;
+	o.answers = answers ? carrier->bit : 0;
+	if (carrier->cookie)
+		o.cookie = cpu_to_be64(carrier->cookie(flow));
 	err = hop_option_put(skb, seg->place.offset_bytes, &o);
 	if (!err)
 		hop_carrier_count_at(&flow->key, HOP_COUNT_OUT_HANDSHAKE);
@@ -33,7 +33,7 @@ static int hop_negotiate_send(const struct hop_handshake_ops *hs, struct sk_buff
 }
 
 /* An existing flow with the socket's key belongs to an earlier connection with the same ports. */
-static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
+static struct hop_flow *hop_negotiate_syn(const struct hop_carrier *carrier,
 					  const struct sk_buff *skb,
 					  const struct hop_segment *seg)
 {
@@ -43,11 +43,11 @@ static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
 
 	if (inet_csk(sk)->icsk_retransmits)
 		return NULL;
-	hop_flow_key_of_sock(&key, hs->kind, sk);
+	hop_flow_key_of_sock(&key, carrier, sk);
 	flow = hop_flow_find(&key);
 	if (flow)
 		hop_flow_remove(flow);
-	if (seg->payload_bytes || !hs->asks(&key, sk))
+	if (seg->payload_bytes || !carrier->asks(&key, sk))
 		return NULL;
 	flow = hop_flow_add(&key, true);
 	return flow && hop_flow_event(flow, HOP_EVENT_ASK) == HOP_STAGE_ASKED ? flow : NULL;
@@ -57,7 +57,7 @@ static struct hop_flow *hop_negotiate_syn(const struct hop_handshake_ops *hs,
  * A SYN-ACK without a socket has a SYN cookie. If the stage is neither of the two, the flow is an
  * earlier connection's, since this one's SYN did not ask.
  */
-static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
+static struct hop_flow *hop_negotiate_synack(const struct hop_carrier *carrier,
 					     const struct sk_buff *skb,
 					     const struct hop_segment *seg)
 {
@@ -72,9 +72,9 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	if (sk && sk->sk_state == TCP_NEW_SYN_RECV && inet_rsk(inet_reqsk(sk))->acked)
 		return NULL;
 	if (sk)
-		hop_flow_key_of_sock(&key, hs->kind, sk);
+		hop_flow_key_of_sock(&key, carrier, sk);
 	else
-		hop_flow_key_of_output(&key, hs->kind, skb, hop_segment_tcp(skb, seg));
+		hop_flow_key_of_output(&key, carrier, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
 	if (!flow || (!sk && hop_flow_has_full_socket(&key)))
@@ -98,7 +98,7 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_handshake_ops *hs,
 	return NULL;
 }
 
-struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+struct hop_flow *hop_negotiate_handshake(const struct hop_carrier *carrier, struct sk_buff *skb,
 					 const struct hop_segment *seg)
 {
 	const struct sock *sk = skb->sk;
@@ -110,18 +110,17 @@ struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, str
 		return NULL;
 	/* Only SYNs and SYN-ACKs of this host; TCP's own sockets send neither. */
 	if (!seg->ack && hop_output_is_tcp(sk))
-		flow = hop_negotiate_syn(hs, skb, seg);
+		flow = hop_negotiate_syn(carrier, skb, seg);
 	else if (seg->ack && (!sk || hop_output_is_tcp(sk) || sk->sk_state == TCP_NEW_SYN_RECV))
-		flow = hop_negotiate_synack(hs, skb, seg);
+		flow = hop_negotiate_synack(carrier, skb, seg);
 	/* A SYN-ACK may have no room (MPTCP, Fast Open): the next pure ACK answers. */
-	if (flow && hop_negotiate_send(hs, skb, seg, flow, !seg->ack, seg->ack) && seg->ack)
+	if (flow && hop_negotiate_send(skb, seg, flow, !seg->ack, seg->ack) && seg->ack)
 		set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	return flow;
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_handshake);
 
-bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-		       const struct hop_segment *seg, struct hop_flow *flow)
+bool hop_negotiate_ack(struct sk_buff *skb, const struct hop_segment *seg, struct hop_flow *flow)
 {
 	bool asks, answers;
 
@@ -132,7 +131,7 @@ bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 		return false;
 	asks = test_and_clear_bit(HOP_FLOW_ASKS, &flow->flags);
 	answers = test_and_clear_bit(HOP_FLOW_ANSWERS, &flow->flags);
-	if (!hop_negotiate_send(hs, skb, seg, flow, asks, answers))
+	if (!hop_negotiate_send(skb, seg, flow, asks, answers))
 		return true;
 	/* The next ACK may have room, with fewer SACK blocks. */
 	if (asks)
@@ -143,16 +142,14 @@ bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_ack);
 
-static void hop_negotiate_learn(const struct hop_handshake_ops *hs, struct hop_flow *flow,
-				const struct hop_option *o)
+static void hop_negotiate_learn(struct hop_flow *flow, const struct hop_option *o)
 {
-	if (hs->learn)
-		hs->learn(flow, o);
+	if (flow->key.carrier->learn)
+		flow->key.carrier->learn(flow, o);
 }
 
 /* The peer asks by its SYN. A SYN that is sent again has no option, a different one is forged. */
-static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
-				      const struct hop_flow_key *key, const struct hop_option *o)
+static void hop_negotiate_receive_syn(const struct hop_flow_key *key, const struct hop_option *o)
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	/* A listener would accept it, and no live connection has these ports. */
@@ -170,12 +167,11 @@ static void hop_negotiate_receive_syn(const struct hop_handshake_ops *hs,
 	/* Otherwise it is the SYN of a simultaneous open, or anybody's. */
 	if (opens || hop_flow_stage(flow) == HOP_STAGE_ASKED) {
 		hop_flow_event(flow, HOP_EVENT_OFFER);
-		hop_negotiate_learn(hs, flow, o);
+		hop_negotiate_learn(flow, o);
 	}
 }
 
-static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
-					 const struct hop_flow_key *key, const struct tcphdr *th,
+static void hop_negotiate_receive_synack(const struct hop_flow_key *key, const struct tcphdr *th,
 					 const struct hop_option *o)
 {
 	struct hop_flow *flow = hop_flow_find(key);
@@ -184,13 +180,12 @@ static void hop_negotiate_receive_synack(const struct hop_handshake_ops *hs,
 		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 		return;
 	}
-	hop_negotiate_learn(hs, flow, o);
+	hop_negotiate_learn(flow, o);
 	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 }
 
 /* A question gets at most HOP_LATE_ASKS answers. */
-static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
-					   const struct hop_flow_key *key,
+static void hop_negotiate_receive_question(const struct hop_flow_key *key,
 					   const struct hop_option *o)
 {
 	struct hop_flow *flow = hop_flow_add(key, false);
@@ -200,32 +195,32 @@ static void hop_negotiate_receive_question(const struct hop_handshake_ops *hs,
 		return;
 	}
 	WRITE_ONCE(flow->late.asked, flow->late.asked + 1);
-	hop_negotiate_learn(hs, flow, o);
+	hop_negotiate_learn(flow, o);
 	hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	set_bit(HOP_FLOW_ANSWERS, &flow->flags);
 	hop_input_answer_now(key);
 }
 
-static void hop_negotiate_receive_ack(const struct hop_handshake_ops *hs,
-				      const struct hop_flow_key *key, const struct tcphdr *th,
+static void hop_negotiate_receive_ack(const struct hop_flow_key *key, const struct tcphdr *th,
 				      const struct hop_option *o)
 {
+	const u8 bit = key->carrier->bit;
 	const bool from_peer = hop_input_is_from_peer(key, ntohl(th->seq), ntohl(th->ack_seq));
 	struct hop_flow *flow = hop_flow_find(key);
 
-	if (o->answers & hs->bit && flow && hop_flow_stage(flow) == HOP_STAGE_ASKED && from_peer) {
-		hop_negotiate_learn(hs, flow, o);
+	if (o->answers & bit && flow && hop_flow_stage(flow) == HOP_STAGE_ASKED && from_peer) {
+		hop_negotiate_learn(flow, o);
 		hop_flow_event(flow, HOP_EVENT_RECEIVED);
 	}
-	if (!(o->asks & hs->bit))
+	if (!(o->asks & bit))
 		return;
 	if (from_peer && !th->fin && !th->rst && hop_input_state(key) & ~TCPF_TIME_WAIT)
-		hop_negotiate_receive_question(hs, key, o);
+		hop_negotiate_receive_question(key, o);
 	else
 		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);
 }
 
-void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+void hop_negotiate_receive(const struct hop_carrier *carrier, struct sk_buff *skb,
 			   unsigned int tcp_at, const struct nf_hook_state *state)
 {
 	const struct tcphdr *th;
@@ -241,20 +236,20 @@ void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *s
 		return;
 	th = (const struct tcphdr *)(skb->data + tcp_at);
 	if (!hop_option_read((const u8 *)(th + 1), tcp_bytes - sizeof(*th), hop_option_exid, &o) ||
-	    !((o.asks | o.answers) & hs->bit) || !hop_input_is_local(skb, state))
+	    !((o.asks | o.answers) & carrier->bit) || !hop_input_is_local(skb, state))
 		return;
-	hop_flow_key_of_input(&key, hs->kind, skb, th);
+	hop_flow_key_of_input(&key, carrier, skb, th);
 	if (hop_input_is_mangled(skb, th)) {
 		hop_carrier_count_at(&key, HOP_COUNT_IN_BAD_SUM);
 		return;
 	}
 	hop_carrier_count_at(&key, HOP_COUNT_IN_HANDSHAKE);
 	if (!th->syn)
-		hop_negotiate_receive_ack(hs, &key, th, &o);
-	else if (th->ack && o.answers & hs->bit)
-		hop_negotiate_receive_synack(hs, &key, th, &o);
-	else if (!th->ack && o.asks & hs->bit)
-		hop_negotiate_receive_syn(hs, &key, &o);
+		hop_negotiate_receive_ack(&key, th, &o);
+	else if (th->ack && o.answers & carrier->bit)
+		hop_negotiate_receive_synack(&key, th, &o);
+	else if (!th->ack && o.asks & carrier->bit)
+		hop_negotiate_receive_syn(&key, &o);
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_receive);
 
@@ -265,6 +260,24 @@ enum hop_stage hop_negotiate_settle(struct hop_flow *flow)
 	return hop_flow_event(flow, HOP_EVENT_ESTABLISHED);
 }
 EXPORT_SYMBOL_GPL(hop_negotiate_settle);
+
+struct hop_flow *hop_negotiate_open(const struct hop_carrier *carrier, struct sock *sk)
+{
+	struct hop_flow *flow;
+
+	sock_owned_by_me(sk);
+	if (hop_output_is_opening(sk))
+		return NULL;
+	rcu_read_lock();
+	flow = hop_flow_of_sock(carrier, sk);
+	if (flow && hop_flow_hold(flow))
+		hop_negotiate_settle(flow);
+	else
+		flow = NULL;
+	rcu_read_unlock();
+	return flow;
+}
+EXPORT_SYMBOL_GPL(hop_negotiate_open);
 
 /*
  * An answer may arrive at the same time. A question that never left, as where IPsec or TCP-MD5
@@ -289,13 +302,12 @@ static bool hop_negotiate_avoids(const struct hop_flow_key *key)
 }
 
 /* Return: the state of the peer; @asks: set to true if the next ACK asks. */
-static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
-					     struct hop_flow *flow, const struct sock *sk,
+static enum hop_peer hop_negotiate_take_turn(struct hop_flow *flow, const struct sock *sk,
 					     bool *asks)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const enum hop_stage stage = hop_negotiate_settle(flow);
-	const bool tries = stage == HOP_STAGE_SUPPORTED && hs->in_front &&
+	const bool tries = stage == HOP_STAGE_SUPPORTED && flow->key.carrier->in_front &&
 			   !hop_carrier_passes(flow);
 
 	if (!tries && !hop_may_ask(stage))
@@ -318,7 +330,7 @@ static enum hop_peer hop_negotiate_take_turn(const struct hop_handshake_ops *hs,
 	}
 }
 
-enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts)
+enum hop_peer hop_negotiate_ask(const struct hop_carrier *carrier, struct sock *sk, bool starts)
 {
 	enum hop_peer peer = HOP_PEER_UNSUPPORTED;
 	struct hop_flow_key key;
@@ -330,7 +342,7 @@ enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock 
 		return HOP_PEER_UNKNOWN;
 	if (!(1 << sk->sk_state & HOP_NEGOTIATE_STATES))
 		return HOP_PEER_UNSUPPORTED;
-	hop_flow_key_of_sock(&key, hs->kind, sk);
+	hop_flow_key_of_sock(&key, carrier, sk);
 	rcu_read_lock();
 	flow = hop_flow_find(&key);
 	if (!flow && starts && !hop_negotiate_avoids(&key)) {
@@ -341,7 +353,7 @@ enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock 
 			peer = HOP_PEER_UNKNOWN;
 	}
 	if (flow)
-		peer = hop_negotiate_take_turn(hs, flow, sk, &asks);
+		peer = hop_negotiate_take_turn(flow, sk, &asks);
 	rcu_read_unlock();
 	/* At the end of the handshake, the ACK that ends it asks. */
 	if (asks && hop_output_is_late(sk))

@@ -4,11 +4,9 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <hopcc/core/hop_flow.h>
-#include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_speed.h>
 #include <hopcc/lib/hop_arrival.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/net_namespace.h>
 
 static int __init hop_core_init(void)
 {
@@ -18,25 +16,15 @@ static int __init hop_core_init(void)
 	err = hop_flow_table_start();
 	if (err)
 		return err;
-	err = register_pernet_subsys(&hop_hook_net_ops);
-	if (err)
-		goto no_hooks;
 	err = hop_speed_start();
 	if (err)
-		goto no_speeds;
-	return 0;
-
-no_speeds:
-	unregister_pernet_subsys(&hop_hook_net_ops);
-no_hooks:
-	hop_flow_table_stop();
+		hop_flow_table_stop();
 	return err;
 }
 
 static void __exit hop_core_exit(void)
 {
 	hop_speed_stop();
-	unregister_pernet_subsys(&hop_hook_net_ops);
 	hop_flow_table_stop();
 }
 

@@ -159,14 +159,10 @@ static bool ctag_put_tag(const struct ctag_net *cn, struct sk_buff *skb, struct 
 /* There will be no answer to a tag that was not sent, so its flow must not wait for one. */
 static void ctag_take_back(const struct sk_buff *skb)
 {
-	const struct sock *sk = skb->sk;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	struct hop_flow *flow = NULL;
 
-	if (!sk || !sk_fullsock(sk) || !sk_is_tcp(sk))
-		return;
-	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	flow = hop_flow_find(&key);
+	if (hop_output_is_tcp(skb->sk))
+		flow = hop_flow_of_sock(&ctag_carrier, skb->sk);
 	if (flow)
 		ctag_flow_unsent(flow);
 }

@@ -3,6 +3,7 @@
 
 #include <linux/module.h>
 #include <hopcc/core/hop_negotiate.h>
+#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -18,9 +19,12 @@ static void ctag_flow_start(void *state)
 
 static void ctag_set_request(struct hop_flow *flow, const struct sock *sk)
 {
-	const struct ctag_request request = ctag_request(ctag_net(flow->key.net), &flow->key, sk);
 	struct csig_flow *f = hop_flow_state(flow);
+	struct ctag_request request;
 
+	rcu_read_lock();
+	request = ctag_request(ctag_net(flow->key.net), &flow->key, sk);
+	rcu_read_unlock();
 	spin_lock_bh(&f->lock);
 	f->request.every_pkts = request.every_pkts;
 	f->request.packets = request.packets;
@@ -320,43 +324,59 @@ static void ctag_flow_leave(struct sock *sk, void *flow)
 	WRITE_ONCE(f->reserved_bytes, 0);
 }
 
+/* Return: true if the first SYN of a socket must carry the option. */
+static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	struct ctag_net *cn = ctag_net(key->net);
+
+	return READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, key, sk).form;
+}
+
+static void ctag_learn(struct hop_flow *flow, const struct hop_option *o)
+{
+	struct csig_flow *f = hop_flow_state(flow);
+
+	if (o->asks & HOP_OPTION_CSIG)
+		WRITE_ONCE(f->asked_us, true);
+}
+
+static const char * const ctag_count_names[] = { CTAG_COUNT_LIST(HOP_COUNTER_NAME) };
 static atomic_t ctag_flow_entries = ATOMIC_INIT(0);
 
-const struct hop_flow_kind ctag_flow_kind = {
-	.carrier = &ctag_carrier_kind,
+const struct hop_carrier ctag_carrier = {
+	.net_id = &ctag_net_id,
+	.file = "hopcc_csig",
+	.table = ctag_table,
+	.names = ctag_count_names,
+	.counts = CTAG_COUNTS,
+	.trace = trace_csig_discover,
 	.state_bytes = sizeof(struct csig_flow),
 	.entries = &ctag_flow_entries,
 	.start = ctag_flow_start,
 	.leave = ctag_flow_leave,
+	.bit = HOP_OPTION_CSIG,
+	.asks = ctag_is_asking,
+	.learn = ctag_learn,
 };
 
 struct csig_flow *ctag_flow_open(struct sock *sk)
 {
 	const struct ctag_net *cn = ctag_net(sock_net(sk));
-	struct hop_flow_key key;
-	struct csig_flow *f = NULL;
 	struct hop_flow *flow;
+	struct csig_flow *f;
 
 	sock_owned_by_me(sk);
-	if (hop_output_is_opening(sk) || !READ_ONCE(cn->level))
+	flow = READ_ONCE(cn->level) ? hop_negotiate_open(&ctag_carrier, sk) : NULL;
+	if (!flow)
 		return NULL;
-	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	rcu_read_lock();
-	flow = hop_flow_find(&key);
-	if (!flow || !hop_flow_hold(flow))
-		goto out;
-	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
-	/* The congestion control may have been chosen after the handshake. */
+	/* No packet has settled it, or the congestion control was chosen after the handshake. */
 	if (!READ_ONCE(f->request.form))
 		ctag_set_request(flow, sk);
 	if (hop_flow_stage(flow) == HOP_STAGE_SUPPORTED)
-		goto out;
-	f = NULL;
+		return f;
 	hop_flow_put(flow);
-out:
-	rcu_read_unlock();
-	return f;
+	return NULL;
 }
 EXPORT_SYMBOL_GPL(ctag_flow_open);
 
@@ -367,11 +387,11 @@ enum hop_peer ctag_flow_ask(struct sock *sk)
 	bool starts;
 
 	sock_owned_by_me(sk);
-	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
+	hop_flow_key_of_sock(&key, &ctag_carrier, sk);
 	rcu_read_lock();
 	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form;
 	rcu_read_unlock();
-	return hop_negotiate_ask(&ctag_handshake_ops, sk, starts);
+	return hop_negotiate_ask(&ctag_carrier, sk, starts);
 }
 EXPORT_SYMBOL_GPL(ctag_flow_ask);
 

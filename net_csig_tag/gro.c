@@ -130,60 +130,40 @@ static struct sk_buff *ctag_gso_segment(struct sk_buff *skb, netdev_features_t f
 	return segs;
 }
 
-static struct sk_buff *ctag_gro_receive_compact(struct list_head *head, struct sk_buff *skb)
-{
-	return ctag_gro_receive(head, skb, CSIG_COMPACT);
-}
+/* GSO and GRO of a format. The kernel has no argument that tells two EtherTypes apart. */
+#define CTAG_OFFLOAD(name, form)						\
+	static struct sk_buff *ctag_gro_receive_##name(struct list_head *head,	\
+						       struct sk_buff *skb)	\
+	{									\
+		return ctag_gro_receive(head, skb, form);			\
+	}									\
+	static int ctag_gro_complete_##name(struct sk_buff *skb, int at_bytes)	\
+	{									\
+		return ctag_gro_complete(skb, at_bytes, form);			\
+	}									\
+	static struct sk_buff *ctag_gso_segment_##name(struct sk_buff *skb,	\
+						       netdev_features_t features) \
+	{									\
+		return ctag_gso_segment(skb, features, form);			\
+	}									\
+	static struct packet_offload ctag_offload_##name = {			\
+		.priority = 10,							\
+		.callbacks = {							\
+			.gro_receive = ctag_gro_receive_##name,			\
+			.gro_complete = ctag_gro_complete_##name,		\
+			.gso_segment = ctag_gso_segment_##name,			\
+		},								\
+	}
 
-static struct sk_buff *ctag_gro_receive_expanded(struct list_head *head, struct sk_buff *skb)
-{
-	return ctag_gro_receive(head, skb, CSIG_EXPANDED);
-}
-
-static int ctag_gro_complete_compact(struct sk_buff *skb, int at_bytes)
-{
-	return ctag_gro_complete(skb, at_bytes, CSIG_COMPACT);
-}
-
-static int ctag_gro_complete_expanded(struct sk_buff *skb, int at_bytes)
-{
-	return ctag_gro_complete(skb, at_bytes, CSIG_EXPANDED);
-}
-
-static struct sk_buff *ctag_gso_segment_compact(struct sk_buff *skb, netdev_features_t features)
-{
-	return ctag_gso_segment(skb, features, CSIG_COMPACT);
-}
-
-static struct sk_buff *ctag_gso_segment_expanded(struct sk_buff *skb, netdev_features_t features)
-{
-	return ctag_gso_segment(skb, features, CSIG_EXPANDED);
-}
-
-static struct packet_offload ctag_offloads[] = {
-	{
-		.priority = 10,
-		.callbacks = {
-			.gro_receive = ctag_gro_receive_compact,
-			.gro_complete = ctag_gro_complete_compact,
-			.gso_segment = ctag_gso_segment_compact,
-		},
-	}, {
-		.priority = 10,
-		.callbacks = {
-			.gro_receive = ctag_gro_receive_expanded,
-			.gro_complete = ctag_gro_complete_expanded,
-			.gso_segment = ctag_gso_segment_expanded,
-		},
-	},
-};
+CTAG_OFFLOAD(compact, CSIG_COMPACT);
+CTAG_OFFLOAD(expanded, CSIG_EXPANDED);
 
 void ctag_gro_init(void)
 {
-	ctag_offloads[0].type = htons(ctag_tpids.tpid[CSIG_COMPACT]);
-	ctag_offloads[1].type = htons(ctag_tpids.tpid[CSIG_EXPANDED]);
-	dev_add_offload(&ctag_offloads[0]);
-	dev_add_offload(&ctag_offloads[1]);
+	ctag_offload_compact.type = htons(ctag_tpids.tpid[CSIG_COMPACT]);
+	ctag_offload_expanded.type = htons(ctag_tpids.tpid[CSIG_EXPANDED]);
+	dev_add_offload(&ctag_offload_compact);
+	dev_add_offload(&ctag_offload_expanded);
 }
 
 /* When the module is removed: stop merging and flush the held packets. */
@@ -191,6 +171,6 @@ void ctag_gro_exit(void)
 {
 	WRITE_ONCE(retired, true);
 	hop_gro_flush();
-	dev_remove_offload(&ctag_offloads[1]);
-	dev_remove_offload(&ctag_offloads[0]);
+	dev_remove_offload(&ctag_offload_expanded);
+	dev_remove_offload(&ctag_offload_compact);
 }

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The netfilter hooks of the carrier, which a network namespace has only where CSIG is in use. */
 
+#include <hopcc/core/hop_hook.h>
+
 #include "net_csig_tag.h"
 
-static int ctag_start_hooks(struct ctag_net *cn)
-{
-	struct net *net = cn->carrier.net;
-	int err = nf_register_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
-
-	if (err)
-		return err;
-	err = nf_register_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	if (err)
-		nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
-	return err;
-}
+static const struct nf_hook_ops ctag_hooks[] = {
+	HOP_HOOK(ctag_input, NFPROTO_IPV4, NF_INET_LOCAL_IN, INT_MAX),
+	HOP_HOOK(ctag_input, NFPROTO_IPV6, NF_INET_LOCAL_IN, INT_MAX),
+	HOP_HOOK(ctag_output, NFPROTO_IPV4, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT_TAG),
+	HOP_HOOK(ctag_output, NFPROTO_IPV6, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT_TAG),
+};
 
 void ctag_unhook(struct ctag_net *cn)
 {
-	struct net *net = cn->carrier.net;
-
-	nf_unregister_net_hooks(net, ctag_output_hooks, ARRAY_SIZE(ctag_output_hooks));
-	nf_unregister_net_hooks(net, ctag_input_hooks, ARRAY_SIZE(ctag_input_hooks));
+	nf_unregister_net_hooks(cn->carrier.net, ctag_hooks, ARRAY_SIZE(ctag_hooks));
 }
 
 /*
@@ -37,7 +30,7 @@ int ctag_hook(struct ctag_net *cn, bool also)
 	mutex_lock(&cn->hook_lock);
 	wanted = also || READ_ONCE(cn->level) || cn->port_names[0];
 	if (wanted && !cn->hooked)
-		err = ctag_start_hooks(cn);
+		err = nf_register_net_hooks(cn->carrier.net, ctag_hooks, ARRAY_SIZE(ctag_hooks));
 	else if (!wanted && cn->hooked)
 		ctag_unhook(cn);
 	if (!err)

@@ -3,9 +3,6 @@
  * Packets for this host, in LOCAL_IN. The hook is behind destination NAT and the firewall: a packet
  * that these drop must not change any state. The tag has been removed before; see ingress.c.
  */
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
-#include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
 #include <hopcc/lib/hop_peek.h>
@@ -99,11 +96,8 @@ static void ctag_input_receive(struct ctag_net *cn, struct sk_buff *skb,
 			       const struct hop_segment *seg,
 			       const struct ctag_arrival *a)
 {
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	struct hop_flow *flow = hop_flow_of_input(&ctag_carrier, skb, hop_segment_tcp(skb, seg));
 
-	hop_flow_key_of_input(&key, &ctag_flow_kind, skb, hop_segment_tcp(skb, seg));
-	flow = hop_flow_find(&key);
 	if (!flow) {
 		if (a->form || a->opt)
 			ctag_count(cn, CTAG_IN_NO_FLOW);
@@ -146,7 +140,7 @@ static void ctag_receive_tunnel(struct ctag_net *cn, const struct sk_buff *skb, 
 				const struct ctag_inner *inner, enum csig_form form,
 				const struct csig_tag *t)
 {
-	struct hop_flow_key key = { .net = net, .kind = &ctag_flow_kind };
+	struct hop_flow_key key = { .net = net, .carrier = &ctag_carrier };
 	const bool reported = READ_ONCE(cn->level) && hop_flow_any(net) &&
 			      ctag_read_inner(skb, inner, &key);
 	struct hop_flow *flow = reported ? hop_flow_find(&key) : NULL;
@@ -184,7 +178,7 @@ static void ctag_receive_other(struct ctag_net *cn, struct sk_buff *skb, struct 
 		ctag_receive_tunnel(cn, skb, net, &inner, form, &t);
 }
 
-static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	struct ctag_net *cn = ctag_net(state->net);
 	struct ctag_arrival a = {};
@@ -201,7 +195,7 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 	}
 	if (seg.rst)
 		return NF_ACCEPT;
-	hop_negotiate_receive(&ctag_handshake_ops, skb, seg.place.offset_bytes, state);
+	hop_negotiate_receive(&ctag_carrier, skb, seg.place.offset_bytes, state);
 	if (seg.syn)
 		return NF_ACCEPT;
 	a.form = ctag_received_tag(cn, skb, ctag_iif(skb), &a.tag);
@@ -210,6 +204,3 @@ static unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_
 		ctag_input_receive(cn, skb, &seg, &a);
 	return NF_ACCEPT;
 }
-
-const struct nf_hook_ops ctag_input_hooks[2] =
-	HOP_HOOKS(ctag_input, NF_INET_LOCAL_IN, INT_MAX);

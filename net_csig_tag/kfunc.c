@@ -18,13 +18,10 @@
 /* Context: RCU read lock. Return: false if no value has been received yet. */
 static bool ctag_read_flow(struct sock *sk, u32 type, struct csig_signal *s, bool *fed)
 {
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	struct hop_flow *flow = hop_flow_of_sock(&ctag_carrier, sk);
 	struct csig_flow *f;
 
 	lockdep_assert_in_rcu_read_lock();
-	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	flow = hop_flow_find(&key);
 	if (!flow)
 		return false;
 	f = hop_flow_state(flow);

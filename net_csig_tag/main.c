@@ -53,17 +53,6 @@ MODULE_PARM_DESC(port_vxlan, "UDP port of VXLAN packets whose tags are copied to
 module_param_named(port_geneve, ctag_geneve_port, ushort, 0444);
 MODULE_PARM_DESC(port_geneve, "UDP port of GENEVE, as port_vxlan (6081)");
 
-static const char * const ctag_count_names[] = { CTAG_COUNT_LIST(HOP_COUNTER_NAME) };
-
-const struct hop_carrier_kind ctag_carrier_kind = {
-	.net_id = &ctag_net_id,
-	.file = "hopcc_csig",
-	.table = ctag_table,
-	.names = ctag_count_names,
-	.counts = CTAG_COUNTS,
-	.trace = trace_csig_discover,
-};
-
 static int __net_init ctag_net_init(struct net *net)
 {
 	struct ctag_net *cn = ctag_net(net);
@@ -77,7 +66,7 @@ static int __net_init ctag_net_init(struct net *net)
 	err = ctag_ports_start(cn, net);
 	if (err)
 		goto no_ports;
-	err = hop_carrier_start(net, &ctag_carrier_kind);
+	err = hop_carrier_start(net, &ctag_carrier);
 	if (!err)
 		return 0;
 	ctag_ports_stop(cn);
@@ -162,7 +151,7 @@ static void __exit ctag_exit(void)
 	ctag_ingress_exit();
 	ctag_netlink_exit();
 	unregister_pernet_subsys(&ctag_net_ops);
-	hop_flow_retire(&ctag_flow_kind);
+	hop_flow_retire(&ctag_carrier);
 }
 
 module_init(ctag_init);

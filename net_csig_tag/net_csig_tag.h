@@ -270,8 +270,7 @@ struct csig_flow {
 extern unsigned int ctag_net_id;
 extern ushort ctag_exid;
 extern u64 ctag_secret;
-extern const struct hop_carrier_kind ctag_carrier_kind;
-extern const struct hop_flow_kind ctag_flow_kind;
+extern const struct hop_carrier ctag_carrier;
 
 static inline struct ctag_net *ctag_net(const struct net *net)
 {
@@ -357,9 +356,8 @@ void ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_seg
 		  struct hop_flow *flow, struct sock *sk);
 
 /* output.c: POST_ROUTING; input.c: LOCAL_IN */
-extern const struct hop_handshake_ops ctag_handshake_ops;
-extern const struct nf_hook_ops ctag_output_hooks[2];
-extern const struct nf_hook_ops ctag_input_hooks[2];
+unsigned int ctag_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
+unsigned int ctag_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 
 /* egress.c */
 unsigned int ctag_egress(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);

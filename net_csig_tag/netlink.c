@@ -95,7 +95,7 @@ static int ctag_dump_flows(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct dump d = { .skb = skb, .cb = cb };
 
-	hop_flow_walk((struct hop_flow_walk *)cb->args[0], &ctag_flow_kind, ctag_dump_one, &d);
+	hop_flow_walk((struct hop_flow_walk *)cb->args[0], &ctag_carrier, ctag_dump_one, &d);
 	return skb->len;
 }
 

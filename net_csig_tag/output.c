@@ -4,38 +4,12 @@
  * skb->cb; otherwise the mark is cleared, so that other data in skb->cb is not taken for one.
  */
 #include <linux/if_arp.h>
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
-#include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_negotiate.h>
 #include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
 #include "net_csig_tag.h"
-
-/* Return: true if the first SYN of a socket must carry the option. */
-static bool ctag_is_asking(const struct hop_flow_key *key, const struct sock *sk)
-{
-	struct ctag_net *cn = ctag_net(key->net);
-
-	return READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, key, sk).form;
-}
-
-static void ctag_learn(struct hop_flow *flow, const struct hop_option *o)
-{
-	struct csig_flow *f = hop_flow_state(flow);
-
-	if (o->asks & HOP_OPTION_CSIG)
-		WRITE_ONCE(f->asked_us, true);
-}
-
-const struct hop_handshake_ops ctag_handshake_ops = {
-	.kind = &ctag_flow_kind,
-	.asks = ctag_is_asking,
-	.bit = HOP_OPTION_CSIG,
-	.learn = ctag_learn,
-};
 
 /*
  * TCP sends with its socket locked, either by the process that owns the socket or in softirq. The
@@ -81,20 +55,17 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 				    const struct hop_segment *seg, struct sock *sk,
 				    const struct nf_hook_state *state)
 {
+	struct hop_flow *flow = hop_flow_of_sock(&ctag_carrier, sk);
 	struct csig_flow *f;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
 	enum csig_form form;
 	struct csig_tag t;
 
-	hop_flow_key_of_sock(&key, &ctag_flow_kind, sk);
-	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
 	ctag_flow_settle(flow, sk);
 	f = hop_flow_state(flow);
 	/* A pure ACK that asks the peer or answers it reflects nothing. */
-	if ((!seg->payload_bytes && hop_negotiate_ack(&ctag_handshake_ops, skb, seg, flow)) ||
+	if ((!seg->payload_bytes && hop_negotiate_ack(skb, seg, flow)) ||
 	    hop_flow_stage(flow) != HOP_STAGE_SUPPORTED)
 		return;
 	if (ctag_ipsec_state(skb))
@@ -108,12 +79,6 @@ static void ctag_output_established(struct ctag_net *cn, struct sk_buff *skb,
 	form = ctag_flow_tag(cn, flow, skb, seg, &t);
 	if (form)
 		ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
-}
-
-/* Return: true for a full TCP socket, which excludes the control sockets that send resets. */
-static bool ctag_is_tcp(const struct sock *sk)
-{
-	return sk && sk_fullsock(sk) && sk_is_tcp(sk);
 }
 
 /* Return: true if IPsec created the packet, which includes ESP in UDP, or has transformed it. */
@@ -171,7 +136,7 @@ static void ctag_output_other(struct ctag_net *cn, struct sk_buff *skb,
 	/* With a SYN cookie there is no socket, and from IPsec no device. */
 	if (seg && seg->syn && seg->ack && READ_ONCE(cn->level) &&
 	    (sk ? sk->sk_state == TCP_NEW_SYN_RECV : !!skb->dev))
-		hop_negotiate_handshake(&ctag_handshake_ops, skb, seg);
+		hop_negotiate_handshake(&ctag_carrier, skb, seg);
 }
 
 /* UDP datagrams of this host. */
@@ -201,7 +166,7 @@ static void ctag_output_packet(struct ctag_net *cn, struct sk_buff *skb,
 	struct hop_segment seg;
 	bool tcp;
 
-	if ((ctag_is_tcp(sk) || ctag_is_udp(sk)) && ctag_is_tunnel(skb, state)) {
+	if ((hop_output_is_tcp(sk) || ctag_is_udp(sk)) && ctag_is_tunnel(skb, state)) {
 		ctag_tunnel_outer(skb);
 		return;
 	}
@@ -215,7 +180,7 @@ static void ctag_output_packet(struct ctag_net *cn, struct sk_buff *skb,
 		return;
 	}
 	/* skb->dev is not set when IPsec's output calls this hook. */
-	if (!ctag_is_tcp(sk)) {
+	if (!hop_output_is_tcp(sk)) {
 		ctag_output_other(cn, skb, tcp ? &seg : NULL, sk);
 		return;
 	}
@@ -223,7 +188,7 @@ static void ctag_output_packet(struct ctag_net *cn, struct sk_buff *skb,
 	if (!tcp || !READ_ONCE(cn->level) || seg.rst)
 		return;
 	if (seg.syn)
-		hop_negotiate_handshake(&ctag_handshake_ops, skb, &seg);
+		hop_negotiate_handshake(&ctag_carrier, skb, &seg);
 	else if (hop_flow_any(state->net))
 		ctag_output_established(cn, skb, &seg, sk, state);
 }
@@ -232,8 +197,7 @@ static void ctag_output_packet(struct ctag_net *cn, struct sk_buff *skb,
  * IPsec does not use the mark's bytes of skb->cb: the encrypted packet, which comes here again, has
  * the mark that the packet got before.
  */
-static unsigned int ctag_output(void *priv, struct sk_buff *skb,
-				const struct nf_hook_state *state)
+unsigned int ctag_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
 {
 	/* The device is a VRF: the packet comes here again with the device below. */
 	if (netif_is_l3_master(state->out) || ctag_is_transformed(skb))
@@ -243,6 +207,3 @@ static unsigned int ctag_output(void *priv, struct sk_buff *skb,
 		ctag_mark_clear(skb);
 	return NF_ACCEPT;
 }
-
-const struct nf_hook_ops ctag_output_hooks[2] =
-	HOP_HOOKS(ctag_output, NF_INET_POST_ROUTING, HOP_HOOK_OUTPUT_TAG);

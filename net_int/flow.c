@@ -93,7 +93,7 @@ void nint_vendor_unlock(struct int_flow *f)
 EXPORT_SYMBOL_GPL(nint_vendor_unlock);
 
 /* A packet that is being processed may have found the flow before. */
-static void nint_vendor_stop(void *state)
+void nint_vendor_stop(void *state)
 {
 	struct int_vendor_state *vendor;
 	struct int_flow *f = state;
@@ -108,20 +108,18 @@ static void nint_vendor_stop(void *state)
 
 struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th)
 {
-	struct hop_flow_key key;
 	struct hop_flow *flow;
 	struct int_flow *f;
 
 	lockdep_assert_in_rcu_read_lock();
 	if (!hop_flow_any(dev_net(skb->dev)) || th->syn || th->rst)
 		return NULL;
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	flow = hop_flow_find(&key);
+	flow = hop_flow_of_input(&nint_carrier, skb, th);
 	if (!flow)
 		return NULL;
 	f = hop_flow_state(flow);
 	return READ_ONCE(f->receiver.asked) &&
-	       hop_input_is_from_peer(&key, ntohl(th->seq), ntohl(th->ack_seq)) ? f : NULL;
+	       hop_input_is_from_peer(&flow->key, ntohl(th->seq), ntohl(th->ack_seq)) ? f : NULL;
 }
 EXPORT_SYMBOL_GPL(nint_vendor_reader);
 
@@ -205,7 +203,7 @@ void nint_leave_data(struct hop_flow *flow)
 	hop_carrier_forget_passed(flow);
 }
 
-static void nint_flow_start(void *state)
+void nint_flow_start(void *state)
 {
 	struct int_flow *f = state;
 
@@ -218,24 +216,14 @@ static void nint_flow_start(void *state)
 static_assert(sizeof(spinlock_t) > sizeof(u32) ||
 	      sizeof(struct hop_flow) + sizeof(struct int_flow) <= 1024, "size of a flow");
 
-static atomic_t nint_flow_entries = ATOMIC_INIT(0);
-
-const struct hop_flow_kind nint_flow_kind = {
-	.carrier = &nint_carrier_kind,
-	.state_bytes = sizeof(struct int_flow),
-	.entries = &nint_flow_entries,
-	.start = nint_flow_start,
-	.refused = nint_leave_data,
-	.stop = nint_vendor_stop,
-};
-
-/* Context: f->lock is held. */
+/* Context: f->lock is held, RCU read lock. */
 static void nint_begin_forward(struct int_flow *f, const struct nint_net *in)
 {
 	struct hop_flow *flow = hop_flow_of_state(f);
 	struct int_vendor_room room;
 
 	lockdep_assert_held(&f->lock);
+	lockdep_assert_in_rcu_read_lock();
 	f->slots = nint_slots_for(READ_ONCE(in->slots), f->hops);
 	nint_vendor_room(&room, f, READ_ONCE(in->format), NULL, NULL);
 	f->format = room.format;
@@ -251,6 +239,7 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 {
 	bool taken;
 
+	rcu_read_lock();
 	spin_lock_bh(&f->lock);
 	taken = hop_flow_state_stage(f) == HOP_STAGE_SUPPORTED && !f->sk;
 	if (taken) {
@@ -263,38 +252,33 @@ static bool nint_take_part(struct int_flow *f, struct sock *sk, const struct nin
 		nint_forget_unanswered(&f->asker);
 	}
 	spin_unlock_bh(&f->lock);
+	rcu_read_unlock();
 	return taken;
 }
 
 enum hop_peer nint_flow_negotiate(struct sock *sk)
 {
 	sock_owned_by_me(sk);
-	return hop_negotiate_ask(&nint_handshake_ops, sk, READ_ONCE(nint_net(sock_net(sk))->on));
+	return hop_negotiate_ask(&nint_carrier, sk, READ_ONCE(nint_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nint_flow_negotiate);
 
 struct int_flow *nint_flow_open(struct sock *sk)
 {
 	const struct nint_net *in = nint_net(sock_net(sk));
-	struct int_flow *f = NULL;
-	struct hop_flow_key key;
 	struct hop_flow *flow;
+	struct int_flow *f;
 
 	sock_owned_by_me(sk);
-	if (hop_output_is_opening(sk) || !READ_ONCE(in->on))
+	flow = READ_ONCE(in->on) ? hop_negotiate_open(&nint_carrier, sk) : NULL;
+	if (!flow)
 		return NULL;
-	rcu_read_lock();
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	flow = hop_flow_find(&key);
-	if (flow && hop_flow_hold(flow)) {
-		hop_negotiate_settle(flow);
-		if (nint_take_part(hop_flow_state(flow), sk, in))
-			f = hop_flow_state(flow);
-		else
-			hop_flow_put(flow);
+	f = hop_flow_state(flow);
+	if (!nint_take_part(f, sk, in)) {
+		hop_flow_put(flow);
+		return NULL;
 	}
-	rcu_read_unlock();
-	if (f && f->forward == INT_FORWARD_INBAND)
+	if (f->forward == INT_FORWARD_INBAND)
 		hop_shim_open_sock(sk, true);
 	return f;
 }

@@ -111,13 +111,9 @@ static unsigned int nint_read_shim(struct sk_buff *skb, unsigned int offset_byte
 static void nint_find_data_flow(const struct sk_buff *skb, const struct tcphdr *th,
 				struct nint_shim *shim)
 {
-	const struct int_flow *f;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
+	struct hop_flow *flow = hop_flow_of_input(&nint_carrier, skb, th);
+	const struct int_flow *f = flow ? hop_flow_state(flow) : NULL;
 
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	flow = hop_flow_find(&key);
-	f = flow ? hop_flow_state(flow) : NULL;
 	if (f && ntohl(shim->tail.second) == (u32)f->cookie)
 		shim->flow = flow;
 	else
@@ -158,13 +154,9 @@ static unsigned int nint_input_check(const struct nint_net *in, struct sk_buff *
 static bool nint_is_strange(const struct sk_buff *skb, const struct tcphdr *th)
 {
 	struct hop_flow_key key;
-	struct sock *sk;
 
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	sk = hop_flow_socket(&key);
-	if (sk)
-		sock_gen_put(sk);
-	return !sk;
+	hop_flow_key_of_input(&key, &nint_carrier, skb, th);
+	return !hop_input_state(&key);
 }
 
 /*
@@ -247,10 +239,8 @@ static unsigned int nint_find_asked_flow(struct sk_buff *skb, const struct tcphd
 					 const struct nint_control *ctl, struct hop_flow **flow)
 {
 	const struct int_flow *f;
-	struct hop_flow_key key;
 
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	*flow = hop_flow_find(&key);
+	*flow = hop_flow_of_input(&nint_carrier, skb, th);
 	if (!*flow)
 		return INT_COUNT_IN_NO_FLOW;
 	f = hop_flow_state(*flow);
@@ -355,7 +345,6 @@ static void nint_take_summary(struct nint_net *in, struct hop_flow *flow, u32 id
 /* @offset_bytes: from skb->data to the TCP header of a packet without data */
 static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned int offset_bytes)
 {
-	struct hop_flow_key key;
 	const struct tcphdr *th;
 	struct hop_flow *flow;
 	struct int_answer a;
@@ -366,9 +355,8 @@ static void nint_option_input(struct nint_net *in, struct sk_buff *skb, unsigned
 	th = (const struct tcphdr *)(skb->data + offset_bytes);
 	if (!nint_opt_read((const u8 *)(th + 1), __tcp_hdrlen(th) - sizeof(*th), &id, &a))
 		return;
-	hop_flow_key_of_input(&key, &nint_flow_kind, skb, th);
-	flow = hop_flow_find(&key);
-	if (!flow || !hop_input_is_from_peer(&key, ntohl(th->seq), ntohl(th->ack_seq))) {
+	flow = hop_flow_of_input(&nint_carrier, skb, th);
+	if (!flow || !hop_input_is_from_peer(&flow->key, ntohl(th->seq), ntohl(th->ack_seq))) {
 		nint_count(in, INT_COUNT_IN_NO_FLOW);
 		return;
 	}
@@ -396,7 +384,7 @@ static unsigned int nint_tcp_input(struct nint_net *in, struct sk_buff *skb,
 	if (payload_at < tcp_at + sizeof(*th) || payload_at > skb->len || th->rst)
 		return NF_ACCEPT;
 	if (th->syn || payload_at == skb->len) {
-		hop_negotiate_receive(&nint_handshake_ops, skb, tcp_at, state);
+		hop_negotiate_receive(&nint_carrier, skb, tcp_at, state);
 		nint_option_input(in, skb, tcp_at);
 		return NF_ACCEPT;
 	}

@@ -27,7 +27,10 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_option.h>
+#include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_version.h>
+#include <net/tcp.h>
 
 #include "int_control.h"
 #include "net_int.h"
@@ -43,12 +46,6 @@ MODULE_PARM_DESC(protocol, "IP protocol number of the header, 1 to 255 (254)");
 
 #define INT_KEY_DIGITS (2 * sizeof(siphash_key_t))
 
-static const struct hop_carrier nint_carrier = {
-	.order = HOP_HOOK_INT,
-	.input = nint_input,
-	.output = nint_output,
-};
-
 /*
  * Requests packets with the header's protocol number always, because GSO packets of other
  * namespaces are forwarded even where the carrier is off. Requests TCP's options and segments,
@@ -59,14 +56,13 @@ static int nint_hook(void *state)
 	const struct nint_net *in = state;
 	struct hop_hook_request request = { .protocol = nint_protocol };
 	static DEFINE_MUTEX(lock);	/* the last caller uses the latest values */
-	int err;
 
 	mutex_lock(&lock);
 	request.options = in->on;
 	request.segments = in->on;
-	err = hop_hook_start(in->carrier.net, &nint_carrier, &request);
+	hop_hook_start(in->carrier.net, &nint_carrier, &request);
 	mutex_unlock(&lock);
-	return err;
+	return 0;
 }
 
 /* Return: a new key, NULL for none, or an error. */
@@ -171,12 +167,39 @@ static const struct ctl_table nint_table[] = {
 	{ }
 };
 
+/* Return: true if net.hopcc.int_cc names the socket's congestion control. */
+static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
+}
+
+static u64 nint_cookie_of(const struct hop_flow *flow)
+{
+	return ((const struct int_flow *)flow->state)->cookie;
+}
+
+/* Only once: an ACK that asks does not prove that its sender is the peer. */
+static void nint_learn(struct hop_flow *flow, const struct hop_option *o)
+{
+	struct int_flow *f = hop_flow_state(flow);
+
+	spin_lock_bh(&f->lock);
+	if (!f->peer_cookie)
+		WRITE_ONCE(f->peer_cookie, be64_to_cpu(o->cookie));
+	spin_unlock_bh(&f->lock);
+}
+
 static const char * const int_count_names[] = {
 	INT_VENDOR_COUNT_LIST(HOP_COUNTER_NAME)
 	INT_COUNT_LIST(HOP_COUNTER_NAME)
 };
 
-const struct hop_carrier_kind nint_carrier_kind = {
+static atomic_t nint_flow_entries = ATOMIC_INIT(0);
+
+const struct hop_carrier nint_carrier = {
+	.order = 2,
+	.input = nint_input,
+	.output = nint_output,
 	.net_id = &int_net_id,
 	.file = "hopcc_int",
 	.table = nint_table,
@@ -184,6 +207,15 @@ const struct hop_carrier_kind nint_carrier_kind = {
 	.counts = INT_COUNTS,
 	.icmp_refused = INT_COUNT_ICMP_REFUSED,
 	.trace = trace_int_discover,
+	.state_bytes = sizeof(struct int_flow),
+	.entries = &nint_flow_entries,
+	.start = nint_flow_start,
+	.refused = nint_leave_data,
+	.stop = nint_vendor_stop,
+	.bit = HOP_OPTION_INT,
+	.asks = nint_is_asking,
+	.cookie = nint_cookie_of,
+	.learn = nint_learn,
 };
 
 static int __net_init nint_net_init(struct net *net)
@@ -196,15 +228,11 @@ static int __net_init nint_net_init(struct net *net)
 	in->every = 1;
 	strscpy(in->cc, "hpccpp", sizeof(in->cc));
 	spin_lock_init(&in->starters_lock);
-	err = hop_carrier_start(net, &nint_carrier_kind);
+	err = hop_carrier_start(net, &nint_carrier);
 	if (err)
 		return err;
-	err = nint_hook(in);
-	if (err) {
-		hop_sysctl_stop(&in->carrier.sysctl);
-		hop_carrier_stop(&in->carrier);
-	}
-	return err;
+	nint_hook(in);
+	return 0;
 }
 
 /* A grace period ends before nint_net_exit(), so no hook uses what that frees. */
@@ -235,8 +263,6 @@ static struct pernet_operations nint_net_ops = {
 
 static int __init nint_init(void)
 {
-	int err;
-
 	static_assert(!offsetof(struct nint_net, carrier));
 	static_assert(INT_COUNT_BAD_HOPS - INT_COUNT_BAD == INT_FAULTS - 1);
 	static_assert(sizeof(struct int_hdr) + INT_WORD_BYTES == INT_HDR_BYTES);
@@ -246,24 +272,12 @@ static int __init nint_init(void)
 	static_assert(sizeof(struct nint_opt) == INT_OPT_BYTES);
 	static_assert(INT_SHIM_MAX_BYTES <= HOP_ICMP_SHIM_MAX_BYTES);
 
-	if (!nint_protocol)
-		return -EINVAL;
-	err = register_pernet_subsys(&nint_net_ops);
-	if (err)
-		return err;
-	err = hop_proto_start(&nint_proto, nint_protocol);
-	if (err)
-		unregister_pernet_subsys(&nint_net_ops);
-	return err;
+	return hop_proto_register(&nint_proto, nint_protocol, &nint_net_ops);
 }
 
-/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nint_exit(void)
 {
-	hop_proto_stop(&nint_proto, nint_protocol);
-	unregister_pernet_subsys(&nint_net_ops);
-	hop_proto_end(&nint_proto, nint_protocol);
-	hop_flow_retire(&nint_flow_kind);
+	hop_proto_unregister(&nint_proto, nint_protocol, &nint_net_ops, &nint_carrier);
 }
 
 module_init(nint_init);

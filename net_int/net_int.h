@@ -249,8 +249,7 @@ struct int_flow {
 
 extern unsigned int int_net_id;
 extern u8 nint_protocol;
-extern const struct hop_carrier_kind nint_carrier_kind;
-extern const struct hop_flow_kind nint_flow_kind;
+extern const struct hop_carrier nint_carrier;
 
 static inline struct nint_net *nint_net(const struct net *net)
 {
@@ -273,6 +272,8 @@ static inline void nint_count_fault(const struct nint_net *in, enum int_fault fa
 }
 
 /* flow.c */
+void nint_flow_start(void *state);
+void nint_vendor_stop(void *state);
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 void nint_leave_data(struct hop_flow *flow);
 bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
@@ -327,7 +328,6 @@ void nint_probe(struct nint_net *in, struct sk_buff *skb, const struct hop_segme
 		struct sock *sk, struct hop_flow *flow);
 
 /* output.c */
-extern const struct hop_handshake_ops nint_handshake_ops;
 unsigned int nint_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

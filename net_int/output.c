@@ -10,7 +10,6 @@
 #include <net/dst.h>
 #include <hopcc/core/hop_negotiate.h>
 #include <hopcc/core/hop_option.h>
-#include <hopcc/lib/hop_names.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 
@@ -31,36 +30,6 @@ static bool nint_is_transport_ipsec(const struct sk_buff *skb)
 	return false;
 #endif
 }
-
-/* Return: true if net.hopcc.int_cc names the socket's congestion control. */
-static bool nint_is_asking(const struct hop_flow_key *key, const struct sock *sk)
-{
-	return hop_names_has(nint_net(key->net)->cc, READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name);
-}
-
-static u64 nint_cookie_of(const struct hop_flow *flow)
-{
-	return ((const struct int_flow *)flow->state)->cookie;
-}
-
-/* Only once: an ACK that asks does not prove that its sender is the peer. */
-static void nint_learn(struct hop_flow *flow, const struct hop_option *o)
-{
-	struct int_flow *f = hop_flow_state(flow);
-
-	spin_lock_bh(&f->lock);
-	if (!f->peer_cookie)
-		WRITE_ONCE(f->peer_cookie, be64_to_cpu(o->cookie));
-	spin_unlock_bh(&f->lock);
-}
-
-const struct hop_handshake_ops nint_handshake_ops = {
-	.kind = &nint_flow_kind,
-	.asks = nint_is_asking,
-	.bit = HOP_OPTION_INT,
-	.cookie = nint_cookie_of,
-	.learn = nint_learn,
-};
 
 /* For GSO packets see protocol.c. */
 static void nint_count_data(const struct nint_net *in, struct sk_buff *skb)
@@ -208,7 +177,7 @@ static void nint_output_ack(struct nint_net *in, struct sk_buff *skb,
 			    const struct hop_segment *seg, const struct sock *sk,
 			    struct hop_flow *flow)
 {
-	if (hop_negotiate_ack(&nint_handshake_ops, skb, seg, flow))
+	if (hop_negotiate_ack(skb, seg, flow))
 		return;
 	if (!hop_segment_tcp(skb, seg)->fin && hop_flow_take(flow, HOP_FLOW_TRIES))
 		nint_output_inband(in, skb, seg, sk, flow, true);
@@ -240,12 +209,9 @@ static void nint_output_data(struct nint_net *in, struct sk_buff *skb,
 static void nint_output_established(struct nint_net *in, struct sk_buff *skb,
 				    const struct hop_segment *seg, struct sock *sk)
 {
+	struct hop_flow *flow = hop_flow_of_sock(&nint_carrier, sk);
 	const struct int_flow *f;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
 
-	hop_flow_key_of_sock(&key, &nint_flow_kind, sk);
-	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
 	/*
@@ -264,7 +230,7 @@ static void nint_output_handshake(struct sk_buff *skb, const struct hop_segment 
 {
 	/* The time that TCP measures the SYN's RTT from, in ns. */
 	const u64 sent_ns = skb->skb_mstamp_ns;
-	struct hop_flow *flow = hop_negotiate_handshake(&nint_handshake_ops, skb, seg);
+	struct hop_flow *flow = hop_negotiate_handshake(&nint_carrier, skb, seg);
 
 	if (flow && !seg->ack)
 		WRITE_ONCE(((struct int_flow *)hop_flow_state(flow))->syn_sent_ns, sent_ns);

@@ -246,7 +246,7 @@ static unsigned int nint_probe_send(const struct nint_control *ctl, struct sk_bu
 	if (!probe)
 		return INT_COUNT_NO_MEMORY;
 	nint_probe_build(probe, skb, seg, sk, room);
-	hop_hook_pass_behind(hop_hook_output, probe, seg->state);
+	hop_hook_pass_behind(probe, seg->state);
 	return INT_COUNT_OUT_PROBE;
 }
 

@@ -84,7 +84,7 @@ static unsigned int nint_read_quoted(struct sk_buff *skb, unsigned int offset_by
 		return 0;
 	}
 	th = (const struct tcphdr *)(skb->data + offset_bytes + bytes);
-	hop_flow_key_of_output(&key, &nint_flow_kind, skb, th);
+	hop_flow_key_of_output(&key, &nint_carrier, skb, th);
 	if (decision != HOP_ICMP_NEXT && hop_icmp_ends(&key, th, decision))
 		return 0;
 	nint_count(in, INT_COUNT_ICMP);

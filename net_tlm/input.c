@@ -3,6 +3,7 @@
  * Received packets: the hook is in front of net_int's, so that everything behind it sees packets
  * without telemetry of other vendors. IOAM is read only.
  */
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_input.h>
 #include <net/tcp.h>
@@ -106,13 +107,14 @@ static unsigned int ntlm_input(struct sk_buff *skb, const struct hop_shim_place 
 	return NF_ACCEPT;
 }
 
+/* In front of net_int, so that net_int sees packets without the headers of others. */
 static const struct hop_carrier ntlm_carrier = {
-	.order = HOP_HOOK_TLM,
+	.order = 1,
 	.input = ntlm_input,
 };
 
 /* Switches may insert INT-MD into data of any connection. Context: the table does not change. */
-int ntlm_hook(struct net *net)
+void ntlm_hook(struct net *net)
 {
 	struct hop_hook_request request = { .dscp = ntlm_dscp_intmd };
 
@@ -123,9 +125,9 @@ int ntlm_hook(struct net *net)
 		request.protocol = IFA_PROTOCOL;
 	rcu_read_unlock();
 	if (request.segments)
-		return hop_hook_start(net, &ntlm_carrier, &request);
-	ntlm_unhook(net);
-	return 0;
+		hop_hook_start(net, &ntlm_carrier, &request);
+	else
+		ntlm_unhook(net);
 }
 
 void ntlm_unhook(struct net *net)

@@ -121,25 +121,21 @@ static struct ntlm_table *ntlm_read_table(struct genl_info *info)
 
 /*
  * Replaces the table, and updates which packets the hooks look at. A packet is read by the old
- * table or by the new one. On an error the old one stays.
+ * table or by the new one.
  */
-static int ntlm_layout_replace(struct net *net, struct ntlm_table *t)
+static void ntlm_layout_replace(struct net *net, struct ntlm_table *t)
 {
 	static u32 generation;
 	struct ntlm_table *old;
-	int err;
 
 	mutex_lock(&layout_lock);
 	if (t)
 		t->generation = ++generation ? generation : ++generation;
 	old = rcu_replace_pointer(ntlm_net(net)->table, t, lockdep_is_held(&layout_lock));
-	err = ntlm_hook(net);
-	if (err)
-		old = rcu_replace_pointer(ntlm_net(net)->table, old, lockdep_is_held(&layout_lock));
+	ntlm_hook(net);
 	mutex_unlock(&layout_lock);
 	if (old)
 		kvfree_rcu(old, rcu);
-	return err;
 }
 
 static int ntlm_set_table(struct sk_buff *skb, struct genl_info *info)
@@ -148,15 +144,17 @@ static int ntlm_set_table(struct sk_buff *skb, struct genl_info *info)
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
-	if (!info->attrs[INT_LAYOUT_A_CHECK])
-		return ntlm_layout_replace(genl_info_net(info), t);
-	kvfree(t);
+	if (info->attrs[INT_LAYOUT_A_CHECK])
+		kvfree(t);
+	else
+		ntlm_layout_replace(genl_info_net(info), t);
 	return 0;
 }
 
 static int ntlm_del_table(struct sk_buff *skb, struct genl_info *info)
 {
-	return ntlm_layout_replace(genl_info_net(info), NULL);
+	ntlm_layout_replace(genl_info_net(info), NULL);
+	return 0;
 }
 
 static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)

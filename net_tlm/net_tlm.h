@@ -129,7 +129,7 @@ unsigned int ntlm_strip_intmd(const struct net *net, struct sk_buff *skb,
 			      const struct hop_shim_place *place, const struct intmd_view *v);
 
 /* input.c */
-int ntlm_hook(struct net *net);
+void ntlm_hook(struct net *net);
 void ntlm_unhook(struct net *net);
 
 /* layout.c */

@@ -8,7 +8,7 @@
 #include "net_xcp.h"
 #include "trace.h"
 
-static void nxcp_flow_start(void *state)
+void nxcp_flow_start(void *state)
 {
 	struct xcp_flow *xf = state;
 
@@ -70,7 +70,7 @@ static void nxcp_take_room_back(struct sock *sk, struct xcp_flow *xf)
 }
 
 /* Context: the lock of the socket, which may belong to a connection of another VRF. */
-static void nxcp_flow_leave(struct sock *sk, void *flow)
+void nxcp_flow_leave(struct sock *sk, void *flow)
 {
 	struct xcp_flow *xf = flow;
 
@@ -79,39 +79,21 @@ static void nxcp_flow_leave(struct sock *sk, void *flow)
 		nxcp_take_room_back(sk, xf);
 }
 
-static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
-
-const struct hop_flow_kind nxcp_flow_kind = {
-	.carrier = &nxcp_carrier_kind,
-	.state_bytes = sizeof(struct xcp_flow),
-	.entries = &nxcp_flow_entries,
-	.start = nxcp_flow_start,
-	.leave = nxcp_flow_leave,
-};
-
 struct xcp_flow *nxcp_flow_open(struct sock *sk)
 {
 	const struct nxcp_net *xn = nxcp_net(sock_net(sk));
-	struct xcp_flow *xf = NULL;
-	struct hop_flow_key key;
 	struct hop_flow *flow;
+	struct xcp_flow *xf;
 
 	sock_owned_by_me(sk);
-	if (hop_output_is_opening(sk) || !READ_ONCE(xn->on))
+	flow = READ_ONCE(xn->on) ? hop_negotiate_open(&nxcp_carrier, sk) : NULL;
+	if (!flow)
 		return NULL;
-	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	rcu_read_lock();
-	flow = hop_flow_find(&key);
-	if (flow && hop_flow_hold(flow)) {
-		hop_negotiate_settle(flow);
-		if (nxcp_take_part(hop_flow_state(flow), sk))
-			xf = hop_flow_state(flow);
-		else
-			hop_flow_put(flow);
+	xf = hop_flow_state(flow);
+	if (!nxcp_take_part(xf, sk)) {
+		hop_flow_put(flow);
+		return NULL;
 	}
-	rcu_read_unlock();
-	if (!xf)
-		return NULL;
 	nxcp_take_room_back(sk, xf);
 	xf->no_gso = hop_shim_open_sock(sk, READ_ONCE(xn->gso));
 	return xf;
@@ -121,7 +103,7 @@ EXPORT_SYMBOL_GPL(nxcp_flow_open);
 enum hop_peer nxcp_flow_ask(struct sock *sk)
 {
 	sock_owned_by_me(sk);
-	return hop_negotiate_ask(&nxcp_handshake_ops, sk, READ_ONCE(nxcp_net(sock_net(sk))->on));
+	return hop_negotiate_ask(&nxcp_carrier, sk, READ_ONCE(nxcp_net(sock_net(sk))->on));
 }
 EXPORT_SYMBOL_GPL(nxcp_flow_ask);
 

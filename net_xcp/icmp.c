@@ -29,7 +29,7 @@ unsigned int nxcp_read_quoted(struct sk_buff *skb, unsigned int offset_bytes,
 	}
 	if (h->protocol == IPPROTO_TCP) {
 		th = (const struct tcphdr *)(h + 1);
-		hop_flow_key_of_output(&key, &nxcp_flow_kind, skb, th);
+		hop_flow_key_of_output(&key, &nxcp_carrier, skb, th);
 		if (decision != HOP_ICMP_NEXT && hop_icmp_ends(&key, th, decision))
 			return 0;
 	} else if (decision == HOP_ICMP_REFUSED &&

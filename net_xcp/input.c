@@ -167,7 +167,7 @@ static enum xcp_fault nxcp_input_read_header(struct sk_buff *skb, unsigned int o
 static void nxcp_find_flow(const struct sk_buff *skb, const struct tcphdr *th,
 			   struct nxcp_arrival *a)
 {
-	hop_flow_key_of_input(&a->key, &nxcp_flow_kind, skb, th);
+	hop_flow_key_of_input(&a->key, &nxcp_carrier, skb, th);
 	a->flow = hop_flow_find(&a->key);
 }
 
@@ -207,14 +207,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
  */
 static bool nxcp_is_strange(const struct nxcp_arrival *a)
 {
-	struct sock *sk;
-
-	if (a->h.protocol != IPPROTO_TCP || a->flow)
-		return false;
-	sk = hop_flow_socket(&a->key);
-	if (sk)
-		sock_gen_put(sk);
-	return !sk;
+	return a->h.protocol == IPPROTO_TCP && !a->flow && !hop_input_state(&a->key);
 }
 
 /*
@@ -351,7 +344,7 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 		return a.copy ? NF_DROP : NF_ACCEPT;
 	}
 	if (place->next == IPPROTO_TCP)
-		hop_negotiate_receive(&nxcp_handshake_ops, skb, place->offset_bytes, state);
+		hop_negotiate_receive(&nxcp_carrier, skb, place->offset_bytes, state);
 	return place->next == nxcp_protocol ? nxcp_input_header(xn, skb, place, state) : NF_ACCEPT;
 }
 

@@ -117,7 +117,7 @@ static unsigned int nxcp_enter_segments(struct nxcp_net *xn, struct sk_buff *skb
 	skb_list_walk_safe(segs, seg, next) {
 		skb_mark_not_on_list(seg);
 		nxcp_ipsec_enter(xn, seg, place);
-		hop_hook_pass_behind(hop_hook_output, seg, state);
+		hop_hook_pass_behind(seg, state);
 	}
 	return NF_STOLEN;
 }

@@ -19,7 +19,9 @@
  */
 #include <linux/module.h>
 #include <hopcc/core/hop_hook.h>
+#include <hopcc/core/hop_option.h>
 #include <hopcc/lib/hop_version.h>
+#include <net/tcp.h>
 
 #include "net_xcp.h"
 
@@ -32,16 +34,10 @@ u8 nxcp_protocol = XCP_PROTOCOL_DEFAULT;
 module_param_named(protocol, nxcp_protocol, byte, 0444);
 MODULE_PARM_DESC(protocol, "IP protocol number of the congestion header, 1 to 255 (63)");
 
-static const struct hop_carrier nxcp_carrier = {
-	.order = HOP_HOOK_XCP,
-	.input = nxcp_input,
-	.output = nxcp_output,
-};
-
 /*
  * With tunnels or IPsec, the hooks need packets of all protocols, also those of forwarded
- * connections. The hooks stay registered while the carrier is off, because GSO packets of other
- * namespaces must still be forwarded.
+ * connections. The carrier sees packets while it is off, because GSO packets of other namespaces
+ * must still be forwarded.
  */
 static int nxcp_hook(void *state)
 {
@@ -53,7 +49,9 @@ static int nxcp_hook(void *state)
 	};
 	int err = request.all ? nxcp_sent_start(xn) : 0;
 
-	return err ?: hop_hook_start(xn->carrier.net, &nxcp_carrier, &request);
+	if (!err)
+		hop_hook_start(xn->carrier.net, &nxcp_carrier, &request);
+	return err;
 }
 
 /* Minimal, the value between the two, has no room for the congestion control's offer. */
@@ -90,9 +88,21 @@ static const struct ctl_table nxcp_table[] = {
 	{ }
 };
 
-static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
+/* The SYN of its sockets asks for XCP, before the congestion control can open the flow. */
+#define XCP_CC_NAME "xcp"
 
-const struct hop_carrier_kind nxcp_carrier_kind = {
+static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
+{
+	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
+}
+
+static const char * const xcp_count_names[] = { XCP_COUNT_LIST(HOP_COUNTER_NAME) };
+static atomic_t nxcp_flow_entries = ATOMIC_INIT(0);
+
+const struct hop_carrier nxcp_carrier = {
+	.order = 0,
+	.input = nxcp_input,
+	.output = nxcp_output,
 	.net_id = &xcp_net_id,
 	.file = "hopcc_xcp",
 	.table = nxcp_table,
@@ -100,6 +110,13 @@ const struct hop_carrier_kind nxcp_carrier_kind = {
 	.counts = XCP_COUNTS,
 	.icmp_refused = XCP_COUNT_ICMP_REFUSED,
 	.trace = trace_xcp_discover,
+	.state_bytes = sizeof(struct xcp_flow),
+	.entries = &nxcp_flow_entries,
+	.start = nxcp_flow_start,
+	.leave = nxcp_flow_leave,
+	.bit = HOP_OPTION_XCP,
+	.in_front = true,
+	.asks = nxcp_is_asking,
 };
 
 static int __net_init nxcp_net_init(struct net *net)
@@ -111,15 +128,12 @@ static int __net_init nxcp_net_init(struct net *net)
 	xn->format = XCP_FORMAT_MICRO;
 	xn->gso = 1;
 	spin_lock_init(&xn->unsupported_tunnels.lock);
-	err = hop_carrier_start(net, &nxcp_carrier_kind);
+	err = hop_carrier_start(net, &nxcp_carrier);
 	if (err)
 		return err;
-	err = nxcp_hook(xn);
-	if (err) {
-		hop_sysctl_stop(&xn->carrier.sysctl);
-		hop_carrier_stop(&xn->carrier);
-	}
-	return err;
+	/* Only tunnels and IPsec, which are off, need memory. */
+	nxcp_hook(xn);
+	return 0;
 }
 
 /* A grace period passes before nxcp_net_exit(), so no hook still uses the memory that it frees. */
@@ -148,30 +162,16 @@ static struct pernet_operations nxcp_net_ops = {
 
 static int __init nxcp_init(void)
 {
-	int err;
-
 	static_assert(!offsetof(struct nxcp_net, carrier));
 	static_assert(XCP_COUNT_BAD_NEXT - XCP_COUNT_BAD == XCP_FAULTS - 1);
 	static_assert(sizeof(struct xcp_hdr) == XCP_HDR_BYTES);
 
-	if (!nxcp_protocol)
-		return -EINVAL;
-	err = register_pernet_subsys(&nxcp_net_ops);
-	if (err)
-		return err;
-	err = hop_proto_start(&nxcp_proto, nxcp_protocol);
-	if (err)
-		unregister_pernet_subsys(&nxcp_net_ops);
-	return err;
+	return hop_proto_register(&nxcp_proto, nxcp_protocol, &nxcp_net_ops);
 }
 
-/* Congestion controls hold a reference to this module, so no flow is open. */
 static void __exit nxcp_exit(void)
 {
-	hop_proto_stop(&nxcp_proto, nxcp_protocol);
-	unregister_pernet_subsys(&nxcp_net_ops);
-	hop_proto_end(&nxcp_proto, nxcp_protocol);
-	hop_flow_retire(&nxcp_flow_kind);
+	hop_proto_unregister(&nxcp_proto, nxcp_protocol, &nxcp_net_ops, &nxcp_carrier);
 }
 
 module_init(nxcp_init);

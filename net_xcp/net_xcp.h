@@ -159,8 +159,7 @@ static_assert(!offsetof(struct xcp_flow, offer));
 
 extern unsigned int xcp_net_id;
 extern u8 nxcp_protocol;
-extern const struct hop_carrier_kind nxcp_carrier_kind;
-extern const struct hop_flow_kind nxcp_flow_kind;
+extern const struct hop_carrier nxcp_carrier;
 
 static inline struct nxcp_net *nxcp_net(const struct net *net)
 {
@@ -178,6 +177,8 @@ static inline void nxcp_count(const struct nxcp_net *xn, unsigned int count)
 }
 
 /* flow.c */
+void nxcp_flow_start(void *state);
+void nxcp_flow_leave(struct sock *sk, void *flow);
 void nxcp_flow_make_room(struct sock *sk, void *flow);
 
 /* input.c */
@@ -237,7 +238,6 @@ bool nxcp_ipsec_input(struct nxcp_net *xn, struct sk_buff *skb, const struct hop
 		      struct xcp_hdr *h);
 
 /* output.c */
-extern const struct hop_handshake_ops nxcp_handshake_ops;
 unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 			 const struct nf_hook_state *state);
 

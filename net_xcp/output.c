@@ -6,14 +6,10 @@
  */
 #include <hopcc/core/hop_hook.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_xcp.h"
 #include "trace.h"
-
-/* Name of the congestion control: its SYN must ask for XCP before it can open the flow. */
-#define XCP_CC_NAME "xcp"
 
 /*
  * In IPsec's transport mode the header is in front of AH or ESP, but only if xcp_ipsec is on. Other
@@ -24,18 +20,6 @@ static bool nxcp_is_below_ipsec(const struct nxcp_net *xn, const struct sk_buff 
 	return nxcp_ipsec_is_inside(skb) &&
 	       !(nxcp_ipsec_is_transport(skb) && READ_ONCE(xn->ipsec));
 }
-
-static bool nxcp_is_asking(const struct hop_flow_key *key, const struct sock *sk)
-{
-	return !strcmp(READ_ONCE(inet_csk(sk)->icsk_ca_ops)->name, XCP_CC_NAME);
-}
-
-const struct hop_handshake_ops nxcp_handshake_ops = {
-	.kind = &nxcp_flow_kind,
-	.bit = HOP_OPTION_XCP,
-	.in_front = true,
-	.asks = nxcp_is_asking,
-};
 
 /* Count headers on data. */
 static void nxcp_count_data(const struct nxcp_net *xn, const struct sk_buff *skb)
@@ -131,7 +115,7 @@ static void nxcp_send_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	}
 	nxcp_count_add(xn, offer ? XCP_COUNT_OUT_TRY : XCP_COUNT_OUT_ACK, pkts);
 	if (nxcp_output_end(xn, copy, seg->state) == NF_ACCEPT)
-		hop_hook_pass_behind(hop_hook_output, copy, seg->state);
+		hop_hook_pass_behind(copy, seg->state);
 }
 
 /*
@@ -200,7 +184,7 @@ static void nxcp_output_ack(struct nxcp_net *xn, struct sk_buff *skb, const stru
 {
 	static const struct xcp_offer unknown;
 
-	if (hop_negotiate_ack(&nxcp_handshake_ops, skb, seg, flow))
+	if (hop_negotiate_ack(skb, seg, flow))
 		return;
 	if (hop_flow_take(flow, HOP_FLOW_TRIES) && !hop_carrier_passes(flow))
 		nxcp_output_header(xn, skb, seg, flow, &unknown);
@@ -234,12 +218,9 @@ static void nxcp_output_answer(struct nxcp_net *xn, struct sk_buff *skb,
 static void nxcp_output_established(struct nxcp_net *xn, struct sk_buff *skb,
 				    const struct hop_segment *seg, const struct sock *sk)
 {
+	struct hop_flow *flow = hop_flow_of_sock(&nxcp_carrier, sk);
 	const struct xcp_flow *xf;
-	struct hop_flow_key key;
-	struct hop_flow *flow;
 
-	hop_flow_key_of_sock(&key, &nxcp_flow_kind, sk);
-	flow = hop_flow_find(&key);
 	if (!flow)
 		return;
 	/*
@@ -270,7 +251,7 @@ unsigned int nxcp_output(struct sk_buff *skb, const struct hop_segment *seg,
 	if (!seg->tcp || seg->rst || nxcp_is_below_ipsec(xn, skb))
 		return nxcp_output_end(xn, skb, state);
 	if (seg->syn)
-		hop_negotiate_handshake(&nxcp_handshake_ops, skb, seg);
+		hop_negotiate_handshake(&nxcp_carrier, skb, seg);
 	else if (hop_output_is_tcp(skb->sk) && hop_flow_any(state->net))
 		nxcp_output_established(xn, skb, seg, skb->sk);
 	return nxcp_output_end(xn, skb, state);

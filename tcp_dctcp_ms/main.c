@@ -11,7 +11,6 @@
  * implements the receiver.
  */
 #include <hopcc/core/hop_cc.h>
-#include <hopcc/core/hop_ect.h>
 
 #include "dctcp_receiver.h"
 #include "dctcp_sender.h"
@@ -280,16 +279,6 @@ static struct tcp_congestion_ops dctcp_ops __read_mostly = {
 static struct tcp_congestion_ops dctcp_reno __read_mostly =
 	HOP_CC_RENO("dctcp_ms-reno", .get_info = dctcp_get_info);
 
-static unsigned int dctcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
-{
-	if (hop_cc_sender(skb, priv) && hop_ect_is_segment(skb))
-		hop_ect_output_syn(skb);
-	return NF_ACCEPT;
-}
-
-static struct nf_hook_ops dctcp_hooks[HOP_CC_HOOKS] __read_mostly =
-	HOP_HOOKS(dctcp_output, NF_INET_POST_ROUTING, HOP_HOOK_CC);
-
 static const struct ctl_table dctcp_table[] = {
 	HOP_SYSCTL_NUMBER("tcp_dctcp_ms_rtt_max_us", struct dctcp_net, knobs.rtt_max_us, 0,
 			  DCTCP_RTT_MAX_US),
@@ -298,6 +287,6 @@ static const struct ctl_table dctcp_table[] = {
 
 static const struct dctcp_knobs dctcp_defaults = { .rtt_max_us = DCTCP_RTT_DEFAULT_US };
 
-HOP_CC_MODULE(dctcp, .reno = &dctcp_reno, .hooks = dctcp_hooks);
+HOP_CC_MODULE(dctcp, .reno = &dctcp_reno);
 
 MODULE_DESCRIPTION("DCTCP (draft-bensley-tcpm-dctcp-01)");

@@ -393,9 +393,6 @@ static struct tcp_congestion_ops ldcp_ops __read_mostly = {
 static struct tcp_congestion_ops ldcp_reno __read_mostly =
 	HOP_CC_RENO("ldcp-reno", .get_info = ldcp_get_info);
 
-static struct nf_hook_ops ldcp_hooks[HOP_CC_HOOKS] __read_mostly =
-	HOP_HOOKS(ldcp_output, NF_INET_POST_ROUTING, HOP_HOOK_CC);
-
 /* proc_handler of a struct ldcp_gain */
 static int ldcp_set_gain(compat_ctl_table *table, int write, void *buffer, size_t *len, loff_t *pos)
 {
@@ -437,6 +434,6 @@ static const struct ldcp_knobs ldcp_defaults = {
 	.ack_pkts = 1,
 };
 
-HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .hooks = ldcp_hooks);
+HOP_CC_MODULE(ldcp, .reno = &ldcp_reno, .output = ldcp_output);
 
 MODULE_DESCRIPTION("LDCP (draft-dai-pfc-free-low-delay-control)");

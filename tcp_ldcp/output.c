@@ -2,8 +2,7 @@
 /*
  * Sent packets, in a hook in POST_ROUTING. The stack sends all data of a NEEDS_ECN socket
  * as ECT and repeats ECE until it receives CWR. Here, packets of the first window become Not-ECT,
- * and ECE is removed from an ACK that acknowledges more than the packet with the mark. A handshake
- * without ECN becomes Not-ECT, too.
+ * and ECE is removed from an ACK that acknowledges more than the packet with the mark.
  *
  * The hook is after source NAT. The code only reads the socket and only writes packets: below a VRF
  * with a qdisc or a bridge with netfilter the hook runs a second time, in a VRF without the socket
@@ -54,7 +53,7 @@ static unsigned int ldcp_cut(struct sk_buff *skb, const struct nf_hook_state *st
 			skb_set_owner_w(seg, sk);
 		if (next)
 			hop_ect_clear(seg);
-		hop_hook_pass_behind(ldcp_output, seg, state);
+		hop_hook_pass_cc(seg, state);
 	}
 	sock_put(sk);
 	return NF_STOLEN;
@@ -100,26 +99,20 @@ static unsigned int ldcp_output_first(struct sk_buff *skb, const struct nf_hook_
 	return NF_ACCEPT;
 }
 
-unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state)
+unsigned int ldcp_output(struct sk_buff *skb, const struct hop_cc *cc,
+			 const struct nf_hook_state *state)
 {
-	const struct hop_cc *cc = priv;
-	const struct sock *sk = hop_cc_sender(skb, cc);
-	const struct ldcp_sock *ls;
-	const struct tcphdr *th;
+	const struct sock *sk = skb->sk;
+	const struct tcphdr *th = tcp_hdr(skb);
+	const struct ldcp_sock *ls = inet_csk_ca(sk);
 	unsigned int headers_bytes;
 
-	if (!sk || !hop_ect_is_segment(skb))
-		return NF_ACCEPT;
 	if (hop_peek(inet_csk(sk)->icsk_ca_ops) == cc->reno) {
 		/* After the fallback because of timeouts: the path may drop ECT packets. */
 		if (compat_ecn_rfc3168(tcp_sk(sk)))
 			hop_ect_clear(skb);
 		return NF_ACCEPT;
 	}
-	ls = inet_csk_ca(sk);
-	if (hop_ect_output_syn(skb) || skb->sk != sk)
-		return NF_ACCEPT;
-	th = tcp_hdr(skb);
 	if (th->ece && !ldcp_echoes(&ls->receiver, ntohl(th->ack_seq))) {
 		ldcp_clear_ece(skb);
 		th = tcp_hdr(skb);

@@ -70,6 +70,7 @@ struct ldcp_net {
 	struct ldcp_knobs knobs;
 };
 
-unsigned int ldcp_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
+unsigned int ldcp_output(struct sk_buff *skb, const struct hop_cc *cc,
+			 const struct nf_hook_state *state);
 
 #endif /* HOPCC_TCP_LDCP_TCP_LDCP_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State that each of net_int, net_xcp and net_csig_tag has in a network namespace: counters, shown
- * in /proc/net/hopcc_*, sysctls, and the cache of peers without support.
+ * What a carrier registers, and the state that each of net_int, net_xcp and net_csig_tag has in a
+ * network namespace: counters, shown in /proc/net/hopcc_*, sysctls, and the cache of peers without
+ * support.
  */
 #ifndef HOPCC_CORE_HOP_CARRIER_H
 #define HOPCC_CORE_HOP_CARRIER_H
@@ -12,8 +13,18 @@
 #include <hopcc/lib/hop_count.h>
 #include <hopcc/lib/hop_sysctl.h>
 
+struct hop_option;
+struct hop_segment;
+struct hop_shim_place;
+struct nf_hook_state;
+
 /**
- * struct hop_carrier_kind - a carrier
+ * struct hop_carrier - a carrier
+ * @order: position among the carriers at the hooks, less than HOP_HOOK_CARRIERS; no two carriers
+ *	have the same
+ * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
+ *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
+ * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN. NULL: none
  * @net_id: identifier of its state in a network namespace, which starts with a struct
  *	hop_carrier_net
  * @file: name of its file in /proc/net
@@ -24,8 +35,33 @@
  * @icmp_refused: counter of ICMP errors by which the peer or the path refuses headers; carriers
  *	of a header that is a protocol of IP have it
  * @trace: tracepoint of a step of discovery
+ * @state_bytes: size of its private state in a flow
+ * @entries: number of its flows that are not freed yet; changed by hop_core
+ * @start: initialises a new private state, which is zeroed before
+ * @refused: called when an ICMP error shows that a header is not accepted, under the RCU read lock;
+ *	NULL: then the connection does without the carrier
+ * @leave: called when a flow is removed before its connection ends: gives back what the carrier
+ *	has reserved in the socket, which may be another connection's; under the lock of the socket,
+ *	with BH off; NULL: not needed
+ * @stop: called when the last reference to the flow is released; readers may still use the state
+ *	until an RCU grace period has ended; NULL: not needed
+ * @bit: HOP_OPTION_* of the carrier
+ * @in_front: data has a header in front of TCP, which is tried before the peer counts as one with
+ *	support
+ * @asks: returns true if the first SYN of a socket must ask; not called for a SYN with data
+ * @cookie: returns the cookie that the option has for the peer; NULL: none
+ * @learn: takes what the peer's option says; only the first one counts; NULL: nothing
+ *
+ * One whose only members are @order and @input has no flows and no state.
+ *
+ * Context of @input and @output: RCU read lock; skb->data at the network header.
  */
-struct hop_carrier_kind {
+struct hop_carrier {
+	u8 order;
+	unsigned int (*input)(struct sk_buff *skb, const struct hop_shim_place *place,
+			      const struct nf_hook_state *state);
+	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
+			       const struct nf_hook_state *state);
 	unsigned int *net_id;
 	const char *file;
 	const struct ctl_table *table;
@@ -33,12 +69,23 @@ struct hop_carrier_kind {
 	unsigned int counts;
 	unsigned int icmp_refused;
 	void (*trace)(const struct hop_flow_key *key, int event, int from, int to);
+	size_t state_bytes;
+	atomic_t *entries;
+	void (*start)(void *state);
+	void (*refused)(struct hop_flow *flow);
+	void (*leave)(struct sock *sk, void *state);
+	void (*stop)(void *state);
+	u8 bit;
+	bool in_front;
+	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
+	u64 (*cookie)(const struct hop_flow *flow);
+	void (*learn)(struct hop_flow *flow, const struct hop_option *o);
 };
 
 /**
  * struct hop_carrier_net - first member of a carrier's state in a network namespace
  * @net: the network namespace
- * @kind: the carrier
+ * @carrier: the carrier
  * @counts: counters per CPU
  * @sysctl: the sysctls
  * @unsupported_s: net.hopcc.*_unsupported_s
@@ -47,7 +94,7 @@ struct hop_carrier_kind {
  */
 struct hop_carrier_net {
 	struct net *net;
-	const struct hop_carrier_kind *kind;
+	const struct hop_carrier *carrier;
 	unsigned long __percpu *counts;
 	struct hop_sysctl sysctl;
 	unsigned int unsupported_s;
@@ -58,14 +105,14 @@ struct hop_carrier_net {
 /**
  * hop_carrier_start() - start a carrier in a network namespace
  * @net: the network namespace; the carrier's state there is zero but for its sysctls' defaults
- * @kind: the carrier
+ * @carrier: the carrier
  *
  * Undone by hop_sysctl_stop() in pre_exit(), and hop_carrier_stop() in exit().
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int hop_carrier_start(struct net *net, const struct hop_carrier_kind *kind);
+int hop_carrier_start(struct net *net, const struct hop_carrier *carrier);
 
 /**
  * hop_carrier_stop() - free what hop_carrier_start() allocated

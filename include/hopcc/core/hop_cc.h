@@ -4,7 +4,7 @@
  * only its algorithm, which is called its law. A module has
  *
  *	struct hop_cc_law	functions that TCP's events lead to
- *	struct hop_cc		knobs and their defaults, the fallback, and hooks if it has any
+ *	struct hop_cc		knobs and their defaults, the fallback, changes of sent packets
  *	HOP_CC_LAW()		the functions of TCP's interface around the law
  *	HOP_CC_MODULE()		struct hop_cc, registration, and the knobs of each netns
  *
@@ -446,8 +446,9 @@ static inline size_t hop_cc_show(const struct hop_cc_shown *shown, u32 ext, int 
  * @asking: Reno until the peer's carrier has answered; NULL: it is not asked. It is not registered,
  *	and has the name of @ops because nothing has fallen back yet: programs such as iperf3 read
  *	the name as soon as they have set it
- * @hooks: hooks that change packets of its sockets, HOP_HOOKS() with HOP_HOOK_CC; their argument is
- *	the struct hop_cc; NULL: none
+ * @output: with TCP_CONG_NEEDS_ECN: changes a segment that a socket with @ops or @reno sends, but
+ *	no SYN or SYN-ACK; under the RCU read lock, in POST_ROUTING. Return: NF_ACCEPT or
+ *	NF_STOLEN. NULL: none
  * @net_id: identifier of its state in a network namespace, which starts with a struct hop_sysctl
  * @knobs: its sysctls, with .data by hop_sysctl_at(), and an empty entry at the end
  * @defaults: default values of the sysctls, which stand behind the struct hop_sysctl
@@ -457,28 +458,15 @@ struct hop_cc {
 	struct tcp_congestion_ops *ops;
 	struct tcp_congestion_ops *reno;
 	struct tcp_congestion_ops *asking;
-	struct nf_hook_ops *hooks;
+	unsigned int (*output)(struct sk_buff *skb, const struct hop_cc *cc,
+			       const struct nf_hook_state *state);
 	unsigned int *net_id;
 	const struct ctl_table *knobs;
 	const void *defaults;
 	size_t defaults_bytes;
 };
 
-/* Hooks of a congestion control: HOP_HOOKS() */
-#define HOP_CC_HOOKS	2
-
-/**
- * hop_cc_sender() - in a hook: get the socket that sends a packet
- * @skb: the packet
- * @cc: a congestion control
- *
- * Context: RCU read lock.
- * Return: the socket, or the listener of a SYN-ACK, if it has @cc or its fallback; otherwise NULL.
- */
-const struct sock *hop_cc_sender(const struct sk_buff *skb, const struct hop_cc *cc);
-
 int hop_cc_start_net(struct net *net, const struct hop_cc *cc);
-void hop_cc_leave_net(struct net *net, const struct hop_cc *cc);
 int hop_cc_register(const struct hop_cc *cc, struct pernet_operations *nets);
 void hop_cc_unregister(const struct hop_cc *cc, struct pernet_operations *nets);
 
@@ -625,7 +613,7 @@ static inline void hop_cc_free(struct sock *sk)
 	}									\
 	static void __net_exit prefix##_net_pre_exit(struct net *net)		\
 	{									\
-		hop_cc_leave_net(net, &prefix##_cc);				\
+		hop_sysctl_stop(net_generic(net, prefix##_net_id));		\
 	}									\
 	static struct pernet_operations prefix##_net_ops = {			\
 		.init		= prefix##_net_init,				\

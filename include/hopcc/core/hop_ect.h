@@ -8,15 +8,8 @@
 
 #include <linux/skbuff.h>
 
-/**
- * hop_ect_is_segment() - is a packet a segment of the socket itself?
- * @skb: a packet whose owner is a TCP socket
- *
- * Ports cannot tell, because NAT may have translated them.
- *
- * Return: false for a tunnel's packet around the segment.
- */
-bool hop_ect_is_segment(const struct sk_buff *skb);
+struct hop_cc;
+struct nf_hook_state;
 
 /**
  * hop_ect_clear() - make a packet Not-ECT
@@ -25,14 +18,26 @@ bool hop_ect_is_segment(const struct sk_buff *skb);
 void hop_ect_clear(struct sk_buff *skb);
 
 /**
- * hop_ect_output_syn() - make a SYN or SYN-ACK Not-ECT unless its handshake negotiates ECN
- * @skb: a segment; hop_ect_is_segment() is true
+ * hop_ect_output() - let the congestion control of a packet's sender change the packet
+ * @skb: a packet that leaves
+ * @state: state of the hook
  *
- * A SYN that is sent again no longer asks for ECN, and a SYN-ACK to it does not agree to ECN. If
- * the path drops ECT packets, a connection without ECN can then be established.
+ * A SYN or SYN-ACK becomes Not-ECT unless its handshake negotiates ECN; other segments are passed
+ * to hop_cc.output.
  *
- * Return: true if the segment is a SYN or a SYN-ACK.
+ * Context: RCU read lock.
+ * Return: NF_ACCEPT or NF_STOLEN.
  */
-bool hop_ect_output_syn(struct sk_buff *skb);
+unsigned int hop_ect_output(struct sk_buff *skb, const struct nf_hook_state *state);
+
+/**
+ * hop_ect_replace() - add or remove a congestion control with ECN
+ * @from: NULL to add @to, or the congestion control that is removed
+ * @to: a congestion control, or NULL
+ *
+ * Context: any. A module's code may still run until an RCU grace period has ended.
+ * Return: false if there is no place for @to, or if @from was not added.
+ */
+bool hop_ect_replace(const struct hop_cc *from, const struct hop_cc *to);
 
 #endif /* HOPCC_CORE_HOP_ECT_H */

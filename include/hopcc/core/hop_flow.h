@@ -7,7 +7,7 @@
  *	(none) ------------> in the table (+1) --------------> removed (-1) --> freed
  *	                      ^ hop_flow_hold() and hop_flow_put() of a congestion control
  *
- * It is one hash table under RCU. An entry belongs to one kind of carrier, whose state stands
+ * It is one hash table under RCU. An entry belongs to one carrier, whose state stands
  * at its end. A network namespace has at most net.hopcc.flow_limit entries, and at most a
  * quarter of these may be half-open, since an attacker can send SYNs at no cost. All
  * namespaces together have at most flows_max entries, a parameter of hop_core; namespaces
@@ -39,7 +39,7 @@
 #include <linux/types.h>
 #include <hopcc/lib/hop_discover.h>
 
-struct hop_carrier_kind;
+struct hop_carrier;
 struct hop_flow;
 struct net;
 struct seq_file;
@@ -48,33 +48,9 @@ struct sock;
 struct tcphdr;
 
 /**
- * struct hop_flow_kind - a carrier's share of the table
- * @carrier: the carrier
- * @state_bytes: size of the carrier's private state in an entry
- * @entries: number of entries of this kind that are not freed yet; changed by hop_core
- * @start: initialises a new private state, which is zeroed before
- * @refused: called when an ICMP error shows that a header is not accepted, under the RCU read lock;
- *	NULL: then the connection does without the carrier
- * @leave: called when an entry is removed before its connection ends: gives back what the carrier
- *	has reserved in the socket, which may be another connection's; under the lock of the socket,
- *	with BH off; NULL: not needed
- * @stop: called when the last reference to the entry is released; readers may still use the state
- *	until an RCU grace period has ended; NULL: not needed
- */
-struct hop_flow_kind {
-	const struct hop_carrier_kind *carrier;
-	size_t state_bytes;
-	atomic_t *entries;
-	void (*start)(void *state);
-	void (*refused)(struct hop_flow *flow);
-	void (*leave)(struct sock *sk, void *state);
-	void (*stop)(void *state);
-};
-
-/**
  * struct hop_flow_key - key of a flow; there is no padding in front of @dif
  * @net: network namespace of the socket
- * @kind: the carrier
+ * @carrier: the carrier
  * @local: our address; IPv4 is v4-mapped
  * @peer: the peer's address
  * @scope_ifindex: the interface that link-local addresses belong to; 0 for other addresses
@@ -87,7 +63,7 @@ struct hop_flow_kind {
  */
 struct hop_flow_key {
 	struct net *net;
-	const struct hop_flow_kind *kind;
+	const struct hop_carrier *carrier;
 	struct in6_addr local;
 	struct in6_addr peer;
 	int scope_ifindex;
@@ -189,30 +165,30 @@ struct hop_flow_counts {
 /**
  * hop_flow_key_of_sock() - get the key of a socket's flow
  * @key: result
- * @kind: the carrier
+ * @carrier: the carrier
  * @sk: a TCP socket or a connection request
  *
  * Context: any.
  */
-void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+void hop_flow_key_of_sock(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			  const struct sock *sk);
 
 /**
  * hop_flow_key_of_input() - get the key of the flow that an incoming packet belongs to
  * @key: result
- * @kind: the carrier
+ * @carrier: the carrier
  * @skb: the packet; its network header is set, and skb->dev is the device it arrived at
  * @th: its TCP header, at least the ports
  *
  * Context: RCU read lock.
  */
-void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			   const struct sk_buff *skb, const struct tcphdr *th);
 
 /**
  * hop_flow_key_of_output() - get the key of the flow that an outgoing packet belongs to
  * @key: result
- * @kind: the carrier
+ * @carrier: the carrier
  * @skb: the packet; its network header is set, and skb->dev is the device it leaves by
  * @th: its TCP header, at least the ports
  *
@@ -221,7 +197,7 @@ void hop_flow_key_of_input(struct hop_flow_key *key, const struct hop_flow_kind 
  *
  * Context: RCU read lock.
  */
-void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_flow_kind *kind,
+void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_carrier *carrier,
 			    const struct sk_buff *skb, const struct tcphdr *th);
 
 /**
@@ -293,6 +269,28 @@ const u32 *hop_flow_counter(const struct net *net);
 struct hop_flow *hop_flow_find(const struct hop_flow_key *key);
 
 /**
+ * hop_flow_of_sock() - look up the flow of a socket
+ * @carrier: the carrier
+ * @sk: a TCP socket
+ *
+ * Context: RCU read lock; the result is valid while the lock is held.
+ * Return: the flow, or NULL.
+ */
+struct hop_flow *hop_flow_of_sock(const struct hop_carrier *carrier, const struct sock *sk);
+
+/**
+ * hop_flow_of_input() - look up the flow that an incoming packet belongs to
+ * @carrier: the carrier
+ * @skb: the packet, as for hop_flow_key_of_input()
+ * @th: its TCP header, at least the ports
+ *
+ * Context: RCU read lock; the result is valid while the lock is held.
+ * Return: the flow, or NULL.
+ */
+struct hop_flow *hop_flow_of_input(const struct hop_carrier *carrier, const struct sk_buff *skb,
+				   const struct tcphdr *th);
+
+/**
  * hop_flow_add() - look a flow up, or insert it if it does not exist
  * @key: key of an existing socket, or of a SYN that a listener will accept
  * @half_open: the socket is not established yet
@@ -344,15 +342,15 @@ void hop_flow_put(struct hop_flow *flow);
 
 /**
  * hop_flow_retire() - remove all flows of a carrier that is unloaded
- * @kind: the carrier, which adds no flows any more
+ * @carrier: the carrier, which adds no flows any more
  *
  * Sockets get back what the carrier has reserved in them, except for those that a process uses all
- * the time. The function waits until no entry of this kind exists and no function of it is called
- * any more.
+ * the time. The function waits until no entry of this carrier exists and no function of it is
+ * called any more.
  *
  * Context: process; may sleep.
  */
-void hop_flow_retire(const struct hop_flow_kind *kind);
+void hop_flow_retire(const struct hop_carrier *carrier);
 
 /**
  * hop_flow_show() - print the table's counters for a network namespace, one per line
@@ -389,7 +387,7 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net);
 /**
  * hop_flow_walk() - continue a walk: call @visit for flows until it refuses one
  * @walk: state of the walk, after hop_flow_walk_open()
- * @kind: the carrier whose flows are visited; NULL for all carriers
+ * @carrier: the carrier whose flows are visited; NULL for all carriers
  * @visit: function that is called for a flow, under the RCU read lock; returns false if it has no
  *	room now
  * @what: argument of @visit
@@ -400,7 +398,7 @@ void hop_flow_walk_open(struct hop_flow_walk *walk, struct net *net);
  * Context: process.
  * Return: true if the walk has reached the end.
  */
-bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_flow_kind *kind,
+bool hop_flow_walk(struct hop_flow_walk *walk, const struct hop_carrier *carrier,
 		   bool (*visit)(struct hop_flow *flow, void *what), void *what);
 
 /**

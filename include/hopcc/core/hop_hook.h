@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The netfilter hooks of the carriers: one pair per network namespace, which all carriers share.
- * A packet's headers are read once, and most packets pass after a few instructions.
+ * The netfilter hooks: one pair per network namespace, which all carriers and the congestion
+ * controls with ECN share. A packet's headers are read once, and most packets pass after a few
+ * instructions.
  *
  *	input	PRE_ROUTING, in front of defragmentation and conntrack: packets with a header
  *		of a carrier; TCP with room for the option that may open a flow; all TCP only
@@ -9,8 +10,8 @@
  *	output	POST_ROUTING, behind source NAT: the first packet of a connection that this
  *		host opens; other packets of this host only while the namespace has flows
  *
- * A congestion control that changes the packets of its sockets has a hook of its own in front of
- * these: see hop_cc.hooks.
+ * In front of the carriers, a congestion control may change the packets of its sockets: see
+ * hop_cc.output.
  */
 #ifndef HOPCC_CORE_HOP_HOOK_H
 #define HOPCC_CORE_HOP_HOOK_H
@@ -20,8 +21,7 @@
 #include <linux/netfilter_ipv6.h>
 #include <linux/types.h>
 
-struct hop_segment;
-struct hop_shim_place;
+struct hop_carrier;
 struct net;
 struct sk_buff;
 
@@ -39,55 +39,15 @@ struct sk_buff;
 		.priority	= (order),		\
 	}
 
-/**
- * HOP_HOOKS - initialiser of an array of two struct nf_hook_ops, for IPv4 and IPv6
- * @function: the hook function
- * @where: hook point, NF_INET_*
- * @order: priority, as for HOP_HOOK
- */
-#define HOP_HOOKS(function, where, order) {				\
-	HOP_HOOK(function, NFPROTO_IPV4, where, order),			\
-	HOP_HOOK(function, NFPROTO_IPV6, where, order),			\
-}
-
 /*
- * Priorities in POST_ROUTING: congestion controls, behind them the carriers of headers, and behind
- * these net_csig_tag.
+ * Priorities in POST_ROUTING: congestion controls and the carriers of headers, and behind these
+ * net_csig_tag.
  */
-#define HOP_HOOK_CC		NF_IP_PRI_CONNTRACK_HELPER
 #define HOP_HOOK_OUTPUT		(NF_IP_PRI_CONNTRACK_HELPER + 1)
 #define HOP_HOOK_OUTPUT_TAG	(NF_IP_PRI_CONNTRACK_HELPER + 2)
 
-/**
- * enum hop_hook_order - order in which the carriers see a packet
- * @HOP_HOOK_XCP: net_xcp
- * @HOP_HOOK_TLM: net_tlm
- * @HOP_HOOK_INT: net_int
- * @HOP_HOOK_CARRIERS: number of carriers
- */
-enum hop_hook_order {
-	HOP_HOOK_XCP,
-	HOP_HOOK_TLM,
-	HOP_HOOK_INT,
-	HOP_HOOK_CARRIERS,
-};
-
-/**
- * struct hop_carrier - a carrier's functions for the packets of a network namespace
- * @order: position among the carriers
- * @input: processes an incoming packet; @place->next is 0 if the packet is a fragment or ends
- *	within its IP headers. Return: NF_ACCEPT, NF_DROP or NF_STOLEN
- * @output: processes an outgoing packet. Return: NF_ACCEPT or NF_STOLEN. NULL: none
- *
- * Context of both functions: RCU read lock; skb->data at the network header.
- */
-struct hop_carrier {
-	enum hop_hook_order order;
-	unsigned int (*input)(struct sk_buff *skb, const struct hop_shim_place *place,
-			      const struct nf_hook_state *state);
-	unsigned int (*output)(struct sk_buff *skb, const struct hop_segment *seg,
-			       const struct nf_hook_state *state);
-};
+/* Maximum number of carriers. */
+#define HOP_HOOK_CARRIERS	3
 
 /**
  * struct hop_hook_request - the packets that a carrier wants to see in a network namespace
@@ -110,21 +70,37 @@ struct hop_hook_request {
 };
 
 /**
+ * hop_hook_hold() - have the hooks in all network namespaces
+ *
+ * A module calls this function before it registers its own operations of network namespaces.
+ *
+ * Context: process.
+ * Return: 0, or the error of registering the hooks.
+ */
+int hop_hook_hold(void);
+
+/**
+ * hop_hook_release() - undo hop_hook_hold(), after the module's own operations are unregistered
+ *
+ * Context: process.
+ */
+void hop_hook_release(void);
+
+/**
  * hop_hook_start() - start a carrier in a network namespace, or change which packets it sees
  * @net: the namespace
  * @carrier: the carrier
  * @request: the packets that the carrier wants to see
  *
  * Context: process.
- * Return: 0; or the error of registering the hooks, and then nothing is changed.
  */
-int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
-		   const struct hop_hook_request *request);
+void hop_hook_start(struct net *net, const struct hop_carrier *carrier,
+		    const struct hop_hook_request *request);
 
 /**
  * hop_hook_stop() - stop a carrier in a network namespace
  * @net: the namespace
- * @carrier: the carrier; its hop_hook_start() may have failed
+ * @carrier: the carrier; it may not have started
  *
  * The carrier may still process packets until an RCU grace period has ended.
  *
@@ -133,8 +109,7 @@ int hop_hook_start(struct net *net, const struct hop_carrier *carrier,
 void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
 
 /**
- * hop_hook_pass_behind() - send a packet through the hooks that are behind another one
- * @own: the function of that hook: hop_hook_output() for carriers
+ * hop_hook_pass_behind() - send a packet through the hooks that are behind the carriers'
  * @skb: a packet that is sent in addition to the hook's one, or in its place; it has a route and
  *	a device, and skb->data is at its network header
  * @state: the state of the hook
@@ -143,7 +118,16 @@ void hop_hook_stop(struct net *net, const struct hop_carrier *carrier);
  *
  * Context: RCU read lock, within the hook in POST_ROUTING.
  */
-void hop_hook_pass_behind(nf_hookfn *own, struct sk_buff *skb, const struct nf_hook_state *state);
+void hop_hook_pass_behind(struct sk_buff *skb, const struct nf_hook_state *state);
+
+/**
+ * hop_hook_pass_cc() - send a packet of a congestion control through carriers and further hooks
+ * @skb: the packet, as for hop_hook_pass_behind()
+ * @state: the state of the hook
+ *
+ * Context: RCU read lock, within hop_cc.output().
+ */
+void hop_hook_pass_cc(struct sk_buff *skb, const struct nf_hook_state *state);
 
 /**
  * hop_hook_knob() - proc_handler of a sysctl that decides which packets a carrier sees
@@ -164,6 +148,5 @@ int hop_hook_knob(compat_ctl_table *table, int write, void *buffer, size_t *len,
 /* Called by hop_core only; its hooks in PRE_ROUTING and in POST_ROUTING. */
 unsigned int hop_hook_input(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
 unsigned int hop_hook_output(void *priv, struct sk_buff *skb, const struct nf_hook_state *state);
-extern struct pernet_operations hop_hook_net_ops;
 
 #endif /* HOPCC_CORE_HOP_HOOK_H */

@@ -24,7 +24,7 @@
  *	  | <----------------- next ACK, answers |
  *	 SUPPORTED                               |
  *
- * Then a carrier whose data has a header in front of TCP (hop_handshake_ops.in_front) tries it,
+ * Then a carrier whose data has a header in front of TCP (hop_carrier.in_front) tries it,
  * since a path that passes TCP may drop it, or lead it elsewhere. Only copies have it, of pure ACKs
  * or of the headers of a connection's first data. They end at the carrier of the other end, so that
  * no packet of the connection is lost or refused because of it:
@@ -47,23 +47,23 @@
 #ifndef HOPCC_CORE_HOP_NEGOTIATE_H
 #define HOPCC_CORE_HOP_NEGOTIATE_H
 
+#include <hopcc/core/hop_carrier.h>
 #include <hopcc/core/hop_output.h>
 
 /**
  * hop_negotiate_handshake() - put the option on a SYN or SYN-ACK that leaves
- * @hs: the carrier's functions
+ * @carrier: the carrier
  * @skb: the packet
  * @seg: result of hop_output_read()
  *
  * Context: RCU read lock. Moves skb->head.
  * Return: the flow if the packet asks or answers, also if it has no room; otherwise NULL.
  */
-struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+struct hop_flow *hop_negotiate_handshake(const struct hop_carrier *carrier, struct sk_buff *skb,
 					 const struct hop_segment *seg);
 
 /**
  * hop_negotiate_ack() - put the option on a pure ACK that leaves, if one is due
- * @hs: the carrier's functions
  * @skb: the packet
  * @seg: result of hop_output_read()
  * @flow: its flow
@@ -71,19 +71,18 @@ struct hop_flow *hop_negotiate_handshake(const struct hop_handshake_ops *hs, str
  * Context: RCU read lock. Moves skb->head.
  * Return: true if one was due.
  */
-bool hop_negotiate_ack(const struct hop_handshake_ops *hs, struct sk_buff *skb,
-		       const struct hop_segment *seg, struct hop_flow *flow);
+bool hop_negotiate_ack(struct sk_buff *skb, const struct hop_segment *seg, struct hop_flow *flow);
 
 /**
  * hop_negotiate_receive() - read the option of a SYN, SYN-ACK or pure ACK
- * @hs: the carrier's functions
+ * @carrier: the carrier
  * @skb: the packet; skb->data is at its network header
  * @tcp_at: offset of its TCP header from skb->data
  * @state: state of the hook
  *
  * Context: RCU read lock.
  */
-void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *skb,
+void hop_negotiate_receive(const struct hop_carrier *carrier, struct sk_buff *skb,
 			   unsigned int tcp_at, const struct nf_hook_state *state);
 
 /**
@@ -96,8 +95,19 @@ void hop_negotiate_receive(const struct hop_handshake_ops *hs, struct sk_buff *s
 enum hop_stage hop_negotiate_settle(struct hop_flow *flow);
 
 /**
+ * hop_negotiate_open() - get a socket's flow for its congestion control, and settle it
+ * @carrier: the carrier
+ * @sk: a TCP socket
+ *
+ * Context: socket lock held.
+ * Return: the flow, with a reference for hop_flow_put(); NULL if there is none, or if it is too
+ * early to know.
+ */
+struct hop_flow *hop_negotiate_open(const struct hop_carrier *carrier, struct sock *sk);
+
+/**
  * hop_negotiate_ask() - ask on an established connection
- * @hs: the carrier's functions
+ * @carrier: the carrier
  * @sk: a TCP socket whose congestion control wants the carrier
  * @starts: start a negotiation if the connection has no flow; false if the carrier is off
  *
@@ -107,6 +117,6 @@ enum hop_stage hop_negotiate_settle(struct hop_flow *flow);
  * Context: socket lock held.
  * Return: the state of the peer.
  */
-enum hop_peer hop_negotiate_ask(const struct hop_handshake_ops *hs, struct sock *sk, bool starts);
+enum hop_peer hop_negotiate_ask(const struct hop_carrier *carrier, struct sock *sk, bool starts);
 
 #endif /* HOPCC_CORE_HOP_NEGOTIATE_H */

@@ -14,8 +14,6 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
-struct hop_option;
-
 /**
  * struct hop_segment - an outgoing packet
  * @state: state of the hook
@@ -35,25 +33,6 @@ struct hop_segment {
 	bool syn;
 	bool ack;
 	bool rst;
-};
-
-/**
- * struct hop_handshake_ops - what a carrier tells hop_negotiate.h
- * @kind: kind of the carrier's flows
- * @bit: HOP_OPTION_* of the carrier
- * @in_front: data has a header in front of TCP, which is tried before the peer counts as one with
- *	support
- * @asks: returns true if the first SYN of a socket must ask; not called for a SYN with data
- * @cookie: returns the cookie that the option has for the peer; NULL: none
- * @learn: takes what the peer's option says; only the first one counts; NULL: nothing
- */
-struct hop_handshake_ops {
-	const struct hop_flow_kind *kind;
-	u8 bit;
-	bool in_front;
-	bool (*asks)(const struct hop_flow_key *key, const struct sock *sk);
-	u64 (*cookie)(const struct hop_flow *flow);
-	void (*learn)(struct hop_flow *flow, const struct hop_option *o);
 };
 
 /**

@@ -33,32 +33,27 @@ struct hop_proto {
 };
 
 /**
- * hop_proto_start() - register a carrier's functions
+ * hop_proto_register() - register a carrier: hooks, network namespaces, functions of its protocol
  * @p: the functions
  * @number: the protocol number
+ * @nets: operations of network namespaces, which call hop_hook_start() and hop_hook_stop()
  *
  * Context: process.
- * Return: 0, or -EBUSY if another module has the number.
+ * Return: 0; -EINVAL if the number is 0, -EBUSY if another module has it; or another error.
  */
-int hop_proto_start(struct hop_proto *p, u8 number);
+int hop_proto_register(struct hop_proto *p, u8 number, struct pernet_operations *nets);
 
 /**
- * hop_proto_stop() - end the use of a carrier's state by its functions
- * @p: the functions; GSO packets are still segmented
+ * hop_proto_unregister() - undo hop_proto_register() when the carrier is unloaded
+ * @p: the functions
  * @number: the protocol number
+ * @nets: operations of network namespaces
+ * @carrier: the carrier's flows, which are removed
  *
- * Context: process; see hop_gro_flush().
+ * Context: process; see hop_gro_flush() and hop_flow_retire().
  */
-void hop_proto_stop(struct hop_proto *p, u8 number);
-
-/**
- * hop_proto_end() - remove the rest, once no hook makes GSO packets any more
- * @p: the functions, after hop_proto_stop()
- * @number: the protocol number
- *
- * Context: process.
- */
-void hop_proto_end(const struct hop_proto *p, u8 number);
+void hop_proto_unregister(struct hop_proto *p, u8 number, struct pernet_operations *nets,
+			  const struct hop_carrier *carrier);
 
 /* GSO and GRO for one version of IP; @offloads: inet_offloads or inet6_offloads */
 #define HOP_PROTO_OFFLOAD(prefix, version, offloads)				\
@@ -90,15 +85,15 @@ void hop_proto_end(const struct hop_proto *p, u8 number);
 /**
  * HOP_PROTO - define a carrier's struct hop_proto
  * @prefix: the carrier's prefix, of these functions: @prefix_receive_late() and
- *	@prefix_read_quoted(), as for hop_icmp_v4(); and, in the same file, @prefix_gso_segment(), and
+ *	@prefix_read_quoted(), as for hop_icmp_v4(); and, in the same file, @prefix_gso_segment() and
  *	@prefix_gro, a struct hop_gro_kind
  *
  * @prefix_receive_late() gets a packet that has passed the hook, with skb->data at the header. It
  * returns false if the packet is unchanged and no protocol accepts it.
  *
- * TCP and hop_input_refuse() check IPsec's policy. INET6_PROTO_FINAL would remove the IP header from
- * a checksum over the packet. A handler of IPv6 returns less than 0 for a packet that it consumed,
- * which does not count as delivered.
+ * TCP and hop_input_refuse() check IPsec's policy. INET6_PROTO_FINAL would remove the IP header
+ * from a checksum over the packet. A handler of IPv6 returns less than 0 for a packet that it
+ * consumed, which does not count as delivered.
  */
 #define HOP_PROTO(prefix)							\
 	HOP_PROTO_OFFLOAD(prefix, v4, inet_offloads);				\

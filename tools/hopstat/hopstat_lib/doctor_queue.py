@@ -92,7 +92,8 @@ def check_beside(host: Host) -> Iterator[Row]:
     found = bursts(host)
     yield from found.values()
     for index, others in sorted(starved(host, is_starved).items()):
-        if index not in found:
+        # With a queue for each flow, csig shares none at this port.
+        if index not in found and not host.qdiscs.get(index, set()) & SEPARATE:
             yield finding("beside", host.name(index), "csig shares a queue with " + ", ".join(sorted(others)) +
                           ", which fills it: csig gets almost no rate", own_queue(host, index))
 

@@ -248,16 +248,14 @@ static bool hpccpp_is_held(const struct sock *sk, const struct hpccpp_sock *hs,
 }
 
 /*
- * Line 27: sets window, pacing rate and limit of bursts. @state: TCP_CA_*: its state, or in lost()
- * the new one; @acked_pkts: packets that this ACK delivered.
+ * Line 27: sets window and pacing rate. @state: TCP_CA_*: its state, or in lost() the new one;
+ * @acked_pkts: packets that this ACK delivered. Return: the algorithm's window, packets.
  */
-static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law, u8 state,
-		       u32 acked_pkts)
+static u32 hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law, u8 state,
+		      u32 acked_pkts)
 {
 	const u32 wnd_bytes = hpcc_wnd_bytes(&law->v), wire_bytes = hop_wire_bytes(sk);
 	const bool held = hpccpp_is_held(sk, hs, wnd_bytes, wire_bytes);
-	const enum hop_path path = hpccpp_path(&law->v, &law->p);
-	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd_pkts;
 	u64 bytes_ps;
 
@@ -271,6 +269,18 @@ static void hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_la
 	if (held != law->held)
 		hop_space(sk, held, bytes_ps);
 	law->held = held;
+	return cwnd_pkts;
+}
+
+/*
+ * Sets the limit of bursts, and notes if the hosts are slow. An RTT above the minimum is due to the
+ * hosts only if a report of the same time shows an idle path: not with every ACK.
+ */
+static void hpccpp_set_bursts(struct sock *sk, struct hpccpp_law *law, u32 cwnd_pkts)
+{
+	const enum hop_path path = hpccpp_path(&law->v, &law->p);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
 	/* The write queue keeps the size of its packets until they are sent, behind the opening. */
 	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : cwnd_pkts, path,
 			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
@@ -296,11 +306,10 @@ static void hpccpp_ask(const struct sock *sk, struct hpccpp_law *law)
 	nint_flow_ask(hs->flow, &ask);
 }
 
-/* Sets the socket and requests telemetry for what was set. @acked_pkts: as for hpccpp_set() */
-static void hpccpp_set_and_ask(struct sock *sk, struct hpccpp_sock *hs,
-			       struct hpccpp_law *law, u32 acked_pkts)
+/* For the first packets of a path. */
+static void hpccpp_set_all(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law *law)
 {
-	hpccpp_set(sk, hs, law, inet_csk(sk)->icsk_ca_state, acked_pkts);
+	hpccpp_set_bursts(sk, law, hpccpp_set(sk, hs, law, inet_csk(sk)->icsk_ca_state, 0));
 	hpccpp_ask(sk, law);
 }
 
@@ -361,7 +370,7 @@ static void hpccpp_begin(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 		law->starts = hpccpp_count_start(sk, law);
 		hpccpp_share_start(&law->v, &law->p, law->starts, hop_wire_bytes(sk));
 	}
-	hpccpp_set_and_ask(sk, hs, law, 0);
+	hpccpp_set_all(sk, hs, law);
 }
 
 /* Starts on another path, with the window from before congestion if the flow has one. */
@@ -372,7 +381,7 @@ static void hpccpp_go_on(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_
 		return;
 	}
 	hpcc_restart(&law->v, &law->p);
-	hpccpp_set_and_ask(sk, hs, law, 0);
+	hpccpp_set_all(sk, hs, law);
 }
 
 static void hpccpp_init(struct sock *sk)
@@ -678,6 +687,7 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 	struct hpccpp_law *law = hs->law;
 	enum hpcc_received received = HPCC_RECEIVED_NOTHING;
 	bool answered, opened;
+	u32 cwnd_pkts;
 
 	hs->ack_us = tcp_sk(sk)->tcp_mstamp;
 	if (hop_round_ended(sk, rs, &law->round_end_pkts))
@@ -705,7 +715,10 @@ static void hpccpp_acked(struct sock *sk, const struct rate_sample *rs)
 		hpccpp_end_opening(sk, law);
 	else if (law->opening)
 		hpccpp_open_slowly(sk, law, rs);
-	hpccpp_set_and_ask(sk, hs, law, rs->acked_sacked);
+	cwnd_pkts = hpccpp_set(sk, hs, law, inet_csk(sk)->icsk_ca_state, rs->acked_sacked);
+	if (answered || law->opening || law->guard.wnd_pkts)
+		hpccpp_set_bursts(sk, law, cwnd_pkts);
+	hpccpp_ask(sk, law);
 }
 
 /* The first data, or data after an idle time of more than an RTO, starts like a new flow. */
@@ -739,7 +752,7 @@ static void hpccpp_lost(struct sock *sk, u8 new_state)
 	 * TCP_CA_Loss the stack has already set the window.
 	 */
 	if (new_state != TCP_CA_Loss)
-		hpccpp_set(sk, hs, law, new_state, 0);
+		hpccpp_set_bursts(sk, law, hpccpp_set(sk, hs, law, new_state, 0));
 	trace_hpccpp_rule(sk, false, tcp_snd_cwnd(tcp_sk(sk)));
 }
 

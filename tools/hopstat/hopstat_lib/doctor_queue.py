@@ -47,12 +47,20 @@ def starved(host: Host, compare: Callable[[Row, Row], bool]) -> dict[int, set[st
     return found
 
 
-def own_queue(host: Host, index: int) -> str:
-    """Return the command that separates flows, for this device if it has a single queue of sch_csig."""
+def own_port(host: Host, index: int, separate: bool) -> Row | None:
+    """Return the device's port of sch_csig if that has a queue for each flow, or if it has a single queue."""
     for port in host.ports:
         if port["kind"] == "csig" and port["dev"] == host.name(index) and \
-                not host.qdiscs[index] & SEPARATE:
-            return f"tc qdisc replace dev {port['dev']} parent {port['handle']}1 {OWN_QUEUE}"
+                bool(host.qdiscs[index] & SEPARATE) == separate:
+            return port
+    return None
+
+
+def own_queue(host: Host, index: int) -> str:
+    """Return the command that separates flows, for this device if it has a single queue of sch_csig."""
+    port = own_port(host, index, separate=False)
+    if port:
+        return f"tc qdisc replace dev {port['dev']} parent {port['handle']}1 {OWN_QUEUE}"
     return f"on the port that they share: tc qdisc replace dev PORT parent HANDLE:1 {OWN_QUEUE}"
 
 
@@ -64,13 +72,12 @@ def burst(host: Host, index: int) -> tuple[float, int] | None:
     """Return the time that the longest GSO packet takes in a port of sch_csig with a queue for each flow, and the
     number of packets that take half of csig's target; None if such GSO packets are shorter than the target."""
     target, link = number("hopcc/tcp_csig_target_ns"), host.links[index]
-    for port in host.ports:
-        if port["kind"] == "csig" and port["dev"] == link["name"] and port["rate_bit_ps"] and \
-                host.qdiscs[index] & SEPARATE:
-            one_ns = packet_ns(host, index, port["rate_bit_ps"])
-            longest_ns = one_ns * min(link["gso_max_segs"], link["gso_max_size"] // link["mtu"])
-            return (longest_ns, max(int(target / 2 / one_ns), 1)) if longest_ns > max(target, one_ns) else None
-    return None
+    port = own_port(host, index, separate=True)
+    if not port or not port["rate_bit_ps"]:
+        return None
+    one_ns = packet_ns(host, index, port["rate_bit_ps"])
+    longest_ns = one_ns * min(link["gso_max_segs"], link["gso_max_size"] // link["mtu"])
+    return (longest_ns, max(int(target / 2 / one_ns), 1)) if longest_ns > max(target, one_ns) else None
 
 
 def bursts(host: Host) -> dict[int, Row]:
@@ -92,8 +99,8 @@ def check_beside(host: Host) -> Iterator[Row]:
     found = bursts(host)
     yield from found.values()
     for index, others in sorted(starved(host, is_starved).items()):
-        # With a queue for each flow, csig shares none at this port.
-        if index not in found and not host.qdiscs.get(index, set()) & SEPARATE:
+        # With a queue for each flow, csig shares none at its own port.
+        if index not in found and not own_port(host, index, separate=True):
             yield finding("beside", host.name(index), "csig shares a queue with " + ", ".join(sorted(others)) +
                           ", which fills it: csig gets almost no rate", own_queue(host, index))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a carrier registers, and the state that each of net_int, net_xcp and net_csig_tag has in a
- * network namespace: counters, shown in /proc/net/hopcc_*, sysctls, and the cache of peers without
- * support.
+ * Carriers: net_int, net_xcp, net_csig_tag, and net_tlm, which only reads packets for net_int. Each
+ * of them registers a struct hop_carrier. The first three have a struct hop_carrier_net in each
+ * network namespace: counters, which /proc/net/hopcc_* shows, sysctls, and caches of peers.
  */
 #ifndef HOPCC_CORE_HOP_CARRIER_H
 #define HOPCC_CORE_HOP_CARRIER_H

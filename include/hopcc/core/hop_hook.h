@@ -80,7 +80,9 @@ struct hop_hook_request {
 int hop_hook_hold(void);
 
 /**
- * hop_hook_release() - undo hop_hook_hold(), after the module's own operations are unregistered
+ * hop_hook_release() - undo hop_hook_hold()
+ *
+ * No carrier of the module is started any more.
  *
  * Context: process.
  */

@@ -85,8 +85,7 @@ static bool hop_hook_may_negotiate(const struct sk_buff *skb, u8 pf)
 }
 
 /* May a TCP packet have a header of another vendor, because of its DSCP? */
-static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
-					       const struct sk_buff *skb, u8 pf)
+static bool hop_hook_is_marked(const struct hop_hooks *hooks, const struct sk_buff *skb, u8 pf)
 {
 	const u8 dsfield = pf == NFPROTO_IPV4 ? ipv4_get_dsfield(ip_hdr(skb)) :
 						ipv6_get_dsfield(ipv6_hdr(skb));
@@ -95,8 +94,8 @@ static __always_inline bool hop_hook_is_marked(const struct hop_hooks *hooks,
 }
 
 /* This runs for every incoming packet of a host that has loaded the modules, used or not. */
-static __always_inline bool hop_hook_concerns_input(const struct hop_hooks *hooks,
-						    const struct sk_buff *skb, u8 pf)
+static bool hop_hook_concerns_input(const struct hop_hooks *hooks, const struct sk_buff *skb,
+				    u8 pf)
 {
 	const u8 first = pf == NFPROTO_IPV4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
 	const u8 when = READ_ONCE(hooks->tcp);
@@ -162,8 +161,8 @@ static bool hop_hook_is_forwarded(const struct sk_buff *skb, u8 pf)
  * SYN of this host can open a flow. A SYN-ACK with a SYN cookie has no socket, and neither has a
  * forwarded packet, so the flag of forwarded packets distinguishes these two.
  */
-static __always_inline bool hop_hook_concerns_output(const struct hop_hooks *hooks,
-						     const struct sk_buff *skb, u8 pf)
+static bool hop_hook_concerns_output(const struct hop_hooks *hooks, const struct sk_buff *skb,
+				     u8 pf)
 {
 	const struct sock *sk = skb->sk;
 
@@ -214,9 +213,8 @@ static noinline unsigned int hop_hook_show_carriers(const struct hop_hooks *hook
 	return NF_ACCEPT;
 }
 
-static __always_inline unsigned int hop_hook_show_output(const struct hop_hooks *hooks,
-							 struct sk_buff *skb,
-							 const struct nf_hook_state *state)
+static unsigned int hop_hook_show_output(const struct hop_hooks *hooks, struct sk_buff *skb,
+					 const struct nf_hook_state *state)
 {
 	if (!hop_hook_concerns_output(hooks, skb, state->pf))
 		return NF_ACCEPT;

@@ -36,7 +36,7 @@ static void hop_ring_pass(struct hop_ring *r, u64 now_ns)
 			   mul_u64_u64_shr(passed_ns, r->pace.bytes_q40,
 					   HOP_RING_PACE_SHIFT - HOP_RING_SHIFT));
 	r->now_ns = now_ns;
-	if (unlikely(r->is_measured) && now_ns - r->stop_ns > HOP_RING_MEASURED_NS) {
+	if (r->is_measured && now_ns - r->stop_ns > HOP_RING_MEASURED_NS) {
 		r->pace = r->rate;
 		r->is_measured = false;
 	}
@@ -88,7 +88,7 @@ EXPORT_SYMBOL_GPL(hop_ring_held_bytes);
  */
 static u64 hop_ring_max_q16(const struct hop_ring *r)
 {
-	if (likely(!r->is_measured) || r->has_bql)
+	if (!r->is_measured || r->has_bql)
 		return HOP_RING_MAX_BYTES << HOP_RING_SHIFT;
 	if (r->full_q16 >> HOP_RING_SHIFT < HOP_RING_WINDOW_BYTES)
 		return HOP_RING_MEASURED_BYTES << HOP_RING_SHIFT;

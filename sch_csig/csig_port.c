@@ -54,7 +54,7 @@ static void scsig_port_close_dre(struct scsig_port_vars *v, const struct scsig_p
 {
 	const u64 t_ns = scsig_port_t_ns(v, p);
 
-	if (unlikely(v->dre_interval_ns != t_ns))
+	if (v->dre_interval_ns != t_ns)
 		scsig_port_scale_dre(v, t_ns);
 	v->dre_x = mul_u64_u64_shr(v->dre_x + (v->bytes << CSIG_DRE_SHIFT),
 				   scsig_port_discount(p->shift, n - 1), CSIG_DISCOUNT_SHIFT);

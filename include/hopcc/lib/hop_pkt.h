@@ -61,8 +61,8 @@ static inline const void *hop_pkt_plain_ip(const struct sk_buff *skb, u16 type, 
 /* Is it an IPv4 header without options, of a packet that is not a later fragment? */
 static inline bool hop_pkt_is_simple(const struct iphdr *ip)
 {
-	return likely(ip->version == 4 && ip->ihl == sizeof(*ip) / 4) &&
-	       likely(!(ip->frag_off & htons(IP_OFFSET)));
+	return ip->version == 4 && ip->ihl == sizeof(*ip) / 4 &&
+	       !(ip->frag_off & htons(IP_OFFSET));
 }
 
 /* Get the end of an IPv4 packet or of its linear part; @ip if it is too long for tot_len (0). */
@@ -86,7 +86,7 @@ static inline bool hop_pkt_has_behind(const struct sk_buff *skb, const struct ip
 				      unsigned int bytes)
 {
 	return hop_pkt_is_simple(ip) && ntohs(ip->tot_len) >= sizeof(*ip) + bytes &&
-	       likely((const u8 *)(ip + 1) + bytes <= skb_tail_pointer(skb));
+	       (const u8 *)(ip + 1) + bytes <= skb_tail_pointer(skb);
 }
 
 /**

@@ -275,7 +275,7 @@ static inline struct csig_place csig_place_of(enum csig_form form, u32 offset_by
 		return place;
 	}
 	place.inner = csig_ether_type(frame, behind_bytes);
-	if (unlikely(csig_is_vlan(place.inner)) || unlikely(csig_form_of(tpids, place.inner)))
+	if (csig_is_vlan(place.inner) || csig_form_of(tpids, place.inner))
 		place.fault = CSIG_BAD_ORDER;
 	return place;
 }

@@ -150,7 +150,7 @@ static inline __u32 xcp_rtt_us(const struct xcp_hdr *h)
 
 	switch (xcp_format(h)) {
 	case XCP_FORMAT_STANDARD:
-		return likely(rtt <= 0xffffffffU / XCP_US_PER_MS) ? rtt * XCP_US_PER_MS :
+		return rtt <= 0xffffffffU / XCP_US_PER_MS ? rtt * XCP_US_PER_MS :
 								    0xffffffffU;
 	case XCP_FORMAT_MICRO:
 		return rtt;

@@ -8,7 +8,6 @@
 struct aimd_sock {
 	struct aimd_vars v;
 	struct csig_flow *flow;		/* state in net_csig_tag; NULL: the RTT is used */
-	u64 pd_ns, pd_count;		/* the latest max(PD), and number of reports so far */
 	u32 round_end_pkts;
 };
 
@@ -23,29 +22,25 @@ struct aimd_net {
 
 static unsigned int aimd_net_id;
 
-static u64 aimd_delay_ns(const struct sock *sk, struct aimd_sock *as, const struct rate_sample *rs)
+static u64 aimd_delay_ns(const struct sock *sk, const struct csig_flow *flow,
+			 const struct rate_sample *rs)
 {
 	const u32 least_us = tcp_min_rtt(tcp_sk(sk));
 	struct csig_signal pd;
 
-	if (as->flow && ctag_flow_read(as->flow, CSIG_PD, &pd) && pd.count != as->pd_count) {
-		as->pd_count = pd.count;
-		as->pd_ns = pd.low;
-	}
-	if (as->pd_count)
-		return as->pd_ns;
+	if (flow && ctag_flow_read(flow, CSIG_PD, &pd))
+		return pd.low;
 	return rs->rtt_us > (long)least_us ? (rs->rtt_us - least_us) * NSEC_PER_USEC : 0;
 }
 
-/* Sets window and pace; @cwnd_pkts: at most, packets. */
-static void aimd_set(struct sock *sk, const struct aimd_sock *as, u32 cwnd_pkts)
+/* @state: as in hop_cc_repair_pkts(); @acked_pkts: packets that the ACK delivered. */
+static void aimd_set(struct sock *sk, const struct aimd_sock *as, u8 state, u32 acked_pkts)
 {
-	const u32 rtt_us = tcp_sk(sk)->srtt_us >> 3, mss_bytes = tcp_sk(sk)->mss_cache;
+	const u32 cwnd_pkts = hop_wnd_pkts(as->v.wnd, 1);
 
-	hop_stack_set_cwnd(sk, cwnd_pkts);
-	if (rtt_us)
-		hop_stack_set_pace(sk, 2 * hop_wnd_bytes_ps(as->v.wnd, mss_bytes, rtt_us),
-				   hop_limit_bytes_ps(hop_sock_speed(sk)));
+	hop_stack_set_cwnd(sk, hop_cc_repair_pkts(sk, state, cwnd_pkts, acked_pkts));
+	hop_stack_set_pace(sk, hop_cc_reno_pace_bytes_ps(sk, cwnd_pkts),
+			   hop_limit_bytes_ps(hop_sock_speed(sk)));
 }
 
 static void aimd_init(struct sock *sk)
@@ -71,13 +66,11 @@ static void aimd_acked(struct sock *sk, const struct rate_sample *rs)
 {
 	const struct aimd_net *an = net_generic(sock_net(sk), aimd_net_id);
 	struct aimd_sock *as = inet_csk_ca(sk);
-	const u8 state = inet_csk(sk)->icsk_ca_state;
 
-	aimd_receive(&as->v, clamp(rs->acked_sacked, 0, S16_MAX), aimd_delay_ns(sk, as, rs),
+	aimd_receive(&as->v, clamp(rs->acked_sacked, 0, S16_MAX), aimd_delay_ns(sk, as->flow, rs),
 		     READ_ONCE(an->knobs.target_us) * NSEC_PER_USEC,
 		     hop_round_ended(sk, rs, &as->round_end_pkts));
-	aimd_set(sk, as, hop_cc_repair_pkts(sk, state, hop_wnd_pkts(as->v.wnd, 1),
-					    rs->acked_sacked));
+	aimd_set(sk, as, inet_csk(sk)->icsk_ca_state, rs->acked_sacked);
 }
 
 static void aimd_lost(struct sock *sk, u8 new_state)
@@ -88,7 +81,7 @@ static void aimd_lost(struct sock *sk, u8 new_state)
 		return;
 	aimd_lose(&as->v);
 	if (new_state == TCP_CA_Recovery)
-		aimd_set(sk, as, hop_cc_repair_pkts(sk, new_state, hop_wnd_pkts(as->v.wnd, 1), 0));
+		aimd_set(sk, as, new_state, 0);
 }
 
 static u32 aimd_undo_cwnd(struct sock *sk)

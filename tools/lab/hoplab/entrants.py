@@ -18,7 +18,7 @@ class Entrant:
     """One congestion control, and what its runs need."""
     cc: str                     # as TCP_CONGESTION has it
     port: str                   # the qdisc of a switch port at 1 Gbit/s
-    part: str                   # the same where it reports a part of its signals
+    ports: dict[str, str]       # the same in situations that need another one, by name
     modules: Path | None = None     # folder of its own modules
 
 
@@ -26,11 +26,11 @@ def settings() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text())
 
 
-def ports_of(cc: str) -> tuple[str, str]:
-    """The qdisc of a port, and of one that reports a part of its signals."""
+def ports_of(cc: str) -> tuple[str, dict[str, str]]:
+    """The qdisc of a port, and those of situations that need another one."""
     found = settings()
-    port: str = found["port"].get(cc, found["default"]["port"])
-    return port, found["part"].get(cc, port)
+    there = {name: those[cc] for name, those in found["situation"].items() if cc in those}
+    return found["port"].get(cc, found["default"]["port"]), there
 
 
 def resolve(word: str, kdir: Path, port: str | None = None, name: str | None = None) -> Entrant:
@@ -51,7 +51,7 @@ def resolve(word: str, kdir: Path, port: str | None = None, name: str | None = N
         modules = None if word in kinds.ccs() else compiled(of_kernel(word, kdir), kdir)
     cc = name or (word if modules is None else name_of(modules, word))
     kinds.FOREIGN_CCS.add(cc)
-    return Entrant(cc, *((port, port) if port else ports_of(cc)), modules)
+    return Entrant(cc, *((port, {}) if port else ports_of(cc)), modules)
 
 
 def of_kernel(word: str, kdir: Path) -> Path:

@@ -161,8 +161,9 @@ def situations(only: Sequence[str] | None) -> list[str]:
 
 def load(word: str, entrants: Sequence[Entrant]) -> Scenario:
     """The scenario with a case an entrant; with a case a pair, where two congestion controls meet."""
-    alone = [{"name": e.cc, "cc": e.cc, "port": e.port, "part": e.part} for e in entrants]
-    if "other" not in scenario.load(word).cases[0].params:
+    there = scenario.load(word)
+    alone = [{"name": e.cc, "cc": e.cc, "port": e.ports.get(there.name, e.port)} for e in entrants]
+    if "other" not in there.cases[0].params:
         return scenario.load(word, alone)
     return scenario.load(word, [{**one, "name": f"{one['cc']}.{other.cc}", "other": other.cc}
                                 for one in alone for other in entrants if other.cc != one["cc"]])

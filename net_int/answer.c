@@ -11,6 +11,7 @@
  * netns. NAT makes the tag invalid.
  */
 #include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/lib/hop_peek.h>
@@ -249,6 +250,29 @@ static u8 nint_answer_dsfield(const struct sock *sk, bool v4)
 	return READ_ONCE(inet_sk(sk)->tos) & ~INET_ECN_MASK;
 }
 
+/* As ip_build_and_send_pkt(), which Linux 7 does not export. */
+static void nint_build_v4(struct sk_buff *skb, const struct sock *sk, __be32 from, __be32 to)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+	const int ttl = READ_ONCE(inet_sk(sk)->uc_ttl);
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+
+	skb_reset_network_header(skb);
+	*iph = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(*iph) / 4,
+		.tos = nint_answer_dsfield(sk, true),
+		.ttl = ttl < 0 ? ip4_dst_hoplimit(dst) : ttl,
+		.protocol = IPPROTO_TCP,
+		.saddr = from,
+		.daddr = to,
+	};
+	if (ip_dont_fragment(sk, dst))
+		iph->frag_off = htons(IP_DF);
+	else
+		iph->id = (__force __be16)get_random_u16();
+}
+
 /* Return: false if there is no route. */
 static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, struct sock *sk)
 {
@@ -274,7 +298,8 @@ static bool nint_send_v4(struct sk_buff *skb, const struct hop_flow_key *key, st
 	skb_dst_set(skb, dst);
 	skb->protocol = htons(ETH_P_IP);
 	nint_control_csum(skb, &from, &to);
-	ip_build_and_send_pkt(skb, sk, from, to, NULL, nint_answer_dsfield(sk, true));
+	nint_build_v4(skb, sk, from, to);
+	ip_local_out(key->net, sk, skb);
 	return true;
 }
 

@@ -759,7 +759,7 @@ static int scsig_configure(struct Qdisc *sch, struct scsig_settings *set, struct
 			   struct netlink_ext_ack *extack)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = NULL, *old_port;
+	struct hop_port *port = NULL;
 	u32 limit_bytes = 0;
 	int err = scsig_prepare(sch, set, tb, &limit_bytes, extack);
 
@@ -773,10 +773,8 @@ static int scsig_configure(struct Qdisc *sch, struct scsig_settings *set, struct
 		return err;
 	}
 	sch_tree_lock(sch);
-	old_port = q->sent.port;
 	set = scsig_use(q, set, port);
 	sch_tree_unlock(sch);
-	hop_port_put(old_port);
 	if (set)
 		kfree_rcu(set, rcu);
 	return 0;
@@ -870,11 +868,9 @@ static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_
 static void scsig_destroy(struct Qdisc *sch)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
 	hop_port_use(&q->sent, NULL);
-	hop_port_put(port);
 	hop_child_destroy(sch);
 	if (q->set)
 		kfree_rcu(q->set, rcu);

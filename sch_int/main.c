@@ -642,7 +642,7 @@ static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
 static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = NULL, *old_port;
+	struct hop_port *port = NULL;
 	struct sint_config config = q->config;
 	struct sint_params params = {};
 	u32 limit_bytes = 0;
@@ -676,14 +676,12 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 
 	params.has_ring = hop_port_has_ring(sch);
 	sch_tree_lock(sch);
-	old_port = q->sent.port;
 	hop_port_use(&q->sent, port);
 	q->class.scale_q32 = 0;
 	q->config = config;
 	q->params = params;
 	hop_ring_set_rate(&q->ring, params.rate_bytes_ps);
 	sch_tree_unlock(sch);
-	hop_port_put(old_port);
 	return 0;
 }
 
@@ -746,11 +744,9 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 static void sint_destroy(struct Qdisc *sch)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
 	hop_port_use(&q->sent, NULL);
-	hop_port_put(port);
 	hop_child_destroy(sch);
 }
 

@@ -794,16 +794,18 @@ static void sxcp_switch_share(struct sxcp_sched_data *q, bool shares)
  */
 static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 {
+	const bool moves = port != q->arrived.port;
+
 	ASSERT_RTNL();
-	if (port == q->arrived.port)
-		return;
-	hop_port_use(&q->arrived, NULL);
-	atomic64_set(&q->arrived.sent_bytes, 0);
-	atomic64_set(&q->arrived_time, 0);
-	q->reported_bytes = -q->vars.input_bytes;
-	q->reported_time = -q->vars.sum_time;
+	if (moves) {
+		hop_port_use(&q->arrived, NULL);
+		atomic64_set(&q->arrived.sent_bytes, 0);
+		atomic64_set(&q->arrived_time, 0);
+		q->reported_bytes = -q->vars.input_bytes;
+		q->reported_time = -q->vars.sum_time;
+	}
 	hop_port_use(&q->arrived, port);
-	if (port)
+	if (moves && port)
 		sxcp_read_others(q, ktime_get_ns());
 }
 
@@ -903,7 +905,7 @@ static int sxcp_find_port(const struct Qdisc *sch, const struct sxcp_config *con
 
 static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	struct hop_port *port = NULL, *old_port;
+	struct hop_port *port = NULL;
 	struct sxcp_sched_data *q = qdisc_priv(sch);
 	struct sxcp_config config = q->config;
 	struct sxcp_params params = {};
@@ -935,10 +937,8 @@ static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	}
 
 	sch_tree_lock(sch);
-	old_port = q->arrived.port;
 	sxcp_apply(q, &config, &params, second, port);
 	sch_tree_unlock(sch);
-	hop_port_put(old_port);
 	return 0;
 }
 
@@ -995,13 +995,11 @@ static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 static void sxcp_destroy(struct Qdisc *sch)
 {
 	struct sxcp_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = q->arrived.port;
 
 	hop_speed_unwatch(&q->speed);
 	hrtimer_cancel(&q->ctl);
 	hrtimer_cancel(&q->queue);
 	sxcp_use_port(q, NULL);
-	hop_port_put(port);
 	hop_child_destroy(sch);
 }
 

@@ -14,7 +14,6 @@
 #include <hopcc/lib/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
-#include <net/ip6_route.h>
 #include <net/route.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
@@ -183,17 +182,8 @@ void hop_input_answer_now(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
 
-unsigned int hop_input_show(struct sk_buff *skb)
-{
-	lockdep_assert_in_rcu_read_lock();
-	if (!hop_filter_may_look_again(skb))
-		return NF_ACCEPT;
-	hop_input_again(skb);
-	return NF_STOLEN;
-}
-EXPORT_SYMBOL_GPL(hop_input_show);
-
-void hop_input_again(struct sk_buff *skb)
+/* Receive a packet as a new one. */
+static void hop_input_again(struct sk_buff *skb)
 {
 	lockdep_assert_in_rcu_read_lock();
 	/* If conntrack has made an entry, it is one for our header's protocol. */
@@ -206,7 +196,16 @@ void hop_input_again(struct sk_buff *skb)
 	netif_receive_skb(skb);
 	local_bh_enable();
 }
-EXPORT_SYMBOL_GPL(hop_input_again);
+
+unsigned int hop_input_show(struct sk_buff *skb)
+{
+	lockdep_assert_in_rcu_read_lock();
+	if (!hop_filter_may_look_again(skb))
+		return NF_ACCEPT;
+	hop_input_again(skb);
+	return NF_STOLEN;
+}
+EXPORT_SYMBOL_GPL(hop_input_show);
 
 void hop_input_refuse(struct sk_buff *skb)
 {
@@ -227,10 +226,27 @@ void hop_input_refuse(struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(hop_input_refuse);
 
-bool hop_input_was_fragmented(const struct sk_buff *skb)
+static bool hop_input_was_fragmented(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return IPCB(skb)->frag_max_size;
 	return IP6CB(skb)->flags & IP6SKB_FRAGMENTED;
 }
-EXPORT_SYMBOL_GPL(hop_input_was_fragmented);
+
+bool hop_input_whole(struct sk_buff *skb, u8 protocol)
+{
+	const int ip_bytes = -skb_network_offset(skb);
+	struct hop_shim_place place;
+
+	lockdep_assert_in_rcu_read_lock();
+	if (!hop_input_was_fragmented(skb))
+		return false;
+	__skb_push(skb, ip_bytes);
+	if (hop_shim_find(skb, &place) && place.next == protocol) {
+		hop_input_again(skb);
+		return true;
+	}
+	__skb_pull(skb, ip_bytes);
+	return false;
+}
+EXPORT_SYMBOL_GPL(hop_input_whole);

@@ -61,7 +61,7 @@ enum nint_reverse {
  *
  * INT_COUNT_IN_HANDSHAKE: packets received with the option that negotiates
  * INT_COUNT_IN_DATA: headers removed from received data
- * INT_COUNT_IN_LATE: subset of these: packets that arrived in fragments
+ * INT_COUNT_IN_LATE: packets that arrived in fragments and were received again whole
  * INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
  * INT_COUNT_IN_PROBE: probes received
  * INT_COUNT_IN_ANSWER: answer packets received

@@ -3,7 +3,6 @@
 
 #include <linux/module.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"

@@ -6,7 +6,6 @@
  * the IP header, see received.c; of other protocols, as a mark in skb->cb.
  */
 #include <linux/etherdevice.h>
-#include <linux/mpls.h>
 #include <linux/netdevice.h>
 #include <hopcc/core/hop_filter.h>
 

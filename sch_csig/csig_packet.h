@@ -16,7 +16,6 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
-#include <linux/mpls.h>
 #include <linux/skbuff.h>
 #include <hopcc/wire/csig.h>
 #include <hopcc/lib/hop_device.h>

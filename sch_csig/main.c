@@ -417,7 +417,7 @@ static noinline void scsig_update_tag(struct scsig_sched_data *q, struct sk_buff
 	t.value = a.code;
 	t.locator = scsig_locator(&q->set, skb, t.type, form);
 	csig_write(form, skb->data + data_bytes, &t);
-	scsig_packet_forget_sum(skb);
+	hop_pkt_forget_sum(skb);
 	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
 	trace_csig_update(q->sch, form, skb->data + data_bytes, a.measured);
 }

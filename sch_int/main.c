@@ -166,9 +166,7 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 	written = sint_hop_write(h, &q->params.hop, int_pack(&record), &change);
 	if (check)
 		sint_correct_check(check, change);
-	/* The range that the NIC's checksum covers is unknown. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	trace_int_stamp(q->sent.sch, h, &record, written);
 	return written;
 }
@@ -332,8 +330,7 @@ static noinline void sint_clear(struct sint_sched_data *q, struct sk_buff *skb, 
 	if (sint_check_stands(skb, &place))
 		csum_replace_by_diff((__sum16 *)(skb->data + place.check_bytes),
 				     csum_sub(csum_partial(h, bytes, 0), before));
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	q->stats.cleared_pkts += pkts;
 }
 

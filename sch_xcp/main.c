@@ -858,19 +858,6 @@ static bool sxcp_lacks_second(const struct Qdisc *sch, const struct sxcp_config 
 	       !hop_child_at(sch, XCP_SIDE_OTHER);
 }
 
-static int sxcp_parse_limit(const struct Qdisc *sch, const struct sxcp_config *config,
-			    u32 *limit_bytes, const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
-{
-	/*
-	 * A default child will be created as the second one, so a limit is valid whatever the first
-	 * one is.
-	 */
-	if (sxcp_lacks_second(sch, config))
-		return hop_limit_read(limit_bytes, attr, extack);
-	return hop_limit_parse(sch, limit_bytes, attr, extack);
-}
-
 /* Create the second child if @config needs one that is missing; NULL otherwise. */
 static struct Qdisc *sxcp_make_second(struct Qdisc *sch, const struct sxcp_config *config,
 				      u32 limit_bytes, struct netlink_ext_ack *extack)
@@ -914,8 +901,11 @@ static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	int err;
 
 	err = sxcp_parse(sch, &config, tb, extack);
+	/* A default child will be the second one: a limit is valid whatever the first one is. */
 	if (!err)
-		err = sxcp_parse_limit(sch, &config, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+		err = sxcp_lacks_second(sch, &config) ?
+		      hop_limit_read(&limit_bytes, tb[TCA_XCP_LIMIT], extack) :
+		      hop_limit_parse(sch, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
 	if (err)
 		return err;
 	params.capacity_bytes_ps = config.rate_bytes_ps ?: hop_speed_ask_bytes_ps(qdisc_dev(sch));

@@ -525,9 +525,7 @@ static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 /* The policy does not check ranges, since its error message could not name the option. */
 static const struct nla_policy scsig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_RATE] = { .type = NLA_U64 },
-	[TCA_CSIG_OVERHEAD ... TCA_CSIG_SHIFT] = { .type = NLA_U32 },
-	[TCA_CSIG_UNUSED] = { .type = NLA_REJECT },
-	[TCA_CSIG_TPID_COMPACT ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
+	[TCA_CSIG_OVERHEAD ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
 	[TCA_CSIG_SIGNAL_ABW ... TCA_CSIG_SIGNAL_PD] = { .type = NLA_NESTED },
 };
 

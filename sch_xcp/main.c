@@ -718,9 +718,7 @@ static const struct hop_nla_option sxcp_options[TCA_XCP_MAX + 1] = {
 /* xcp_options has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sxcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_RATE] = { .type = NLA_U64 },
-	[TCA_XCP_OVERHEAD ... TCA_XCP_LIMIT] = { .type = NLA_U32 },
-	[TCA_XCP_UNUSED] = { .type = NLA_REJECT },
-	[TCA_XCP_SHARE] = { .type = NLA_U32 },
+	[TCA_XCP_OVERHEAD ... TCA_XCP_SHARE] = { .type = NLA_U32 },
 };
 
 /* Convert the options in @c to parameters of the algorithm, except for the capacity. */

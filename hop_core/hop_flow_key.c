@@ -120,17 +120,6 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_flow_socket);
 
-bool hop_flow_has_full_socket(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	const bool full = sk && sk_fullsock(sk);
-
-	lockdep_assert_in_rcu_read_lock();
-	if (sk)
-		sock_gen_put(sk);
-	return full;
-}
-
 /* SO_BINDTODEVICE may name another device on an established connection, or none. */
 struct sock *hop_flow_socket_of_any_device(const struct hop_flow_key *key)
 {

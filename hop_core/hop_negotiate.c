@@ -77,7 +77,7 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_carrier *carrier,
 		hop_flow_key_of_output(&key, carrier, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
-	if (!flow || (!sk && hop_flow_has_full_socket(&key)))
+	if (!flow || (!sk && hop_input_state(&key) & HOP_INPUT_FULL))
 		return NULL;
 	switch (hop_flow_stage(flow)) {
 	case HOP_STAGE_OFFERED:

@@ -128,7 +128,6 @@ enum nint_reverse {
 	count(INT_COUNT_OUT_PROBE, "out_probe")				\
 	count(INT_COUNT_OUT_ANSWER, "out_answer")			\
 	count(INT_COUNT_OUT_OPTION, "out_option")			\
-	count(INT_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(INT_COUNT_NO_ROUTE, "out_no_route")			\
 	count(INT_COUNT_ACK_NOW, "ack_now")				\
 	count(INT_COUNT_ICMP, "icmp")					\
@@ -276,7 +275,6 @@ void nint_flow_start(void *state);
 void nint_vendor_stop(void *state);
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 void nint_leave_data(struct hop_flow *flow);
-bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
 int nint_vendor_load(struct net *net);
 void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, unsigned int format,
 		      const struct sk_buff *skb, const struct nf_hook_state *state);

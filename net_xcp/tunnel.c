@@ -89,7 +89,7 @@ bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	else if (tunnel && hop_recent_has(&xn->unsupported_tunnels, &peer))
 		obstacle = XCP_COUNT_TUNNEL_AVOIDED;
 	else
-		return !nxcp_is_hidden(xn, skb, state);
+		return !hop_carrier_hides(&xn->carrier, READ_ONCE(xn->on), skb, state);
 	nxcp_count(xn, obstacle);
 	return false;
 }

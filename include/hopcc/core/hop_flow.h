@@ -211,17 +211,6 @@ void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_carrier *
 struct sock *hop_flow_socket(const struct hop_flow_key *key);
 
 /**
- * hop_flow_has_full_socket() - does a flow have a socket that is no connection request?
- * @key: the key of the flow
- *
- * For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing.
- *
- * Context: RCU read lock.
- * Return: true if it has one, and not in TIME_WAIT.
- */
-bool hop_flow_has_full_socket(const struct hop_flow_key *key);
-
-/**
  * hop_flow_socket_of_any_device() - look up the socket of a flow, whatever device it is bound to
  * @key: the key of the flow; the socket may have been bound to another device since
  *

@@ -281,7 +281,7 @@ static void nint_take_answer(struct nint_net *in, struct hop_flow *flow,
 		return;
 	}
 	if (!nint_control_answer(ctl, ktime_get_ns(), &a)) {
-		nint_count_fault(in, INT_BAD_SLOTS);
+		nint_count(in, INT_COUNT_BAD + INT_BAD_SLOTS);
 		return;
 	}
 	trace_int_header_in(&flow->key, &ctl->hdr, id, a.seq);
@@ -301,7 +301,7 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 
 	fault = nint_control_read(skb, offset_bytes, type, &ctl);
 	if (fault) {
-		nint_count_fault(in, fault);
+		nint_count(in, INT_COUNT_BAD + fault);
 		return false;
 	}
 	why = nint_find_asked_flow(skb, th, &ctl, &flow);

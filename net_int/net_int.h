@@ -265,11 +265,6 @@ static inline void nint_count(const struct nint_net *in, unsigned int count)
 	nint_count_add(in, count, 1);
 }
 
-static inline void nint_count_fault(const struct nint_net *in, enum int_fault fault)
-{
-	nint_count(in, INT_COUNT_BAD + fault);
-}
-
 /* flow.c */
 void nint_flow_start(void *state);
 void nint_vendor_stop(void *state);

@@ -330,16 +330,6 @@ static u32 scsig_answer_bit(u32 type, enum csig_form form)
 	return BIT(type * CSIG_FORMS + form);
 }
 
-/* Compute the value for the first tag of this type and form since the estimate changed. */
-static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig_form form)
-{
-	struct scsig_answer *answer = &q->answer[type][form];
-
-	answer->measured = scsig_port_value(&q->port, &q->set.port, type);
-	answer->code = csig_encode(&q->set.signal[type].scale, form, answer->measured);
-	q->known |= scsig_answer_bit(type, form);
-}
-
 /* Return: the time that a packet will wait in the driver's ring, ns */
 static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
 {
@@ -378,11 +368,18 @@ static bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
 static bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb, enum csig_form form,
 			 const struct csig_tag *t, u64 now_ns, struct scsig_answer *a)
 {
+	struct scsig_answer *known;
+
 	if (t->type == CSIG_PD)
 		return scsig_answer_delay(q, skb, form, t, now_ns, a);
-	if (!(q->known & scsig_answer_bit(t->type, form)))
-		scsig_compute_answer(q, t->type, form);
-	*a = q->answer[t->type][form];
+	known = &q->answer[t->type][form];
+	/* The first tag of this type and form since the estimate changed. */
+	if (!(q->known & scsig_answer_bit(t->type, form))) {
+		known->measured = scsig_port_value(&q->port, &q->set.port, t->type);
+		known->code = csig_encode(&q->set.signal[t->type].scale, form, known->measured);
+		q->known |= scsig_answer_bit(t->type, form);
+	}
+	*a = *known;
 	return csig_worse(t->type, a->code, t->value);
 }
 
@@ -443,13 +440,6 @@ static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes
 	hop_ring_give(&q->ring, now_ns, bytes, &bql);
 }
 
-/* If packets are left, the child holds them back: do not take this for a slow port. */
-static void scsig_get_none(struct scsig_sched_data *q)
-{
-	hop_ring_idle(&q->ring);
-	hop_drain_stop(&q->drain_run);
-}
-
 static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
@@ -460,7 +450,9 @@ static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 	u64 now_ns;
 
 	if (!skb) {
-		scsig_get_none(q);
+		hop_ring_idle(&q->ring);
+		/* If packets are left, the child holds them back: the port may not be slow. */
+		hop_drain_stop(&q->drain_run);
 		return NULL;
 	}
 	now_ns = ktime_get_ns();

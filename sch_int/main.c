@@ -558,18 +558,13 @@ static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
 	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
 }
 
-/* Return: true for a class with a guaranteed rate on a port that it shares with other classes */
-static bool sint_is_guaranteed(const struct sint_config *c, u64 rate_bytes_ps)
-{
-	return c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps;
-}
-
 static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
 	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
 	p->hop.pace_q40 = sint_hop_pace_q40(c->speed_bytes_ps ?: rate_bytes_ps);
-	p->hop.least_q40 = sint_is_guaranteed(c, rate_bytes_ps) ?
+	/* A class with a guaranteed rate on a port that it shares with other classes */
+	p->hop.least_q40 = c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps ?
 		sint_class_least_q40(rate_bytes_ps) : 0;
 	p->full_bytes_ps = p->hop.least_q40 ? c->speed_bytes_ps : rate_bytes_ps;
 	p->untimed_q32 = p->hop.code && rate_bytes_ps ?

@@ -11,7 +11,7 @@
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 #include <hopcc/core/hop_carrier.h>
-#include <hopcc/core/hop_input.h>
+#include <hopcc/core/hop_flow.h>
 #include <hopcc/lib/hop_peek.h>
 #include <hopcc/lib/hop_sysctl.h>
 #include <net/netns/generic.h>
@@ -326,7 +326,7 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 	spin_unlock_bh(&fn->lock);
 	if (!flow)
 		return false;
-	keeps = hop_input_state(&flow->key) & HOP_INPUT_FULL;
+	keeps = hop_flow_tcp_state(&flow->key) & HOP_FLOW_FULL;
 	evicted = !keeps && hop_flow_remove(flow);
 	spin_lock_bh(&fn->lock);
 	if (keeps)

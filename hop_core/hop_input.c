@@ -107,20 +107,6 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	return good;
 }
 
-u32 hop_input_state(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	u32 state;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (!sk)
-		return 0;
-	state = 1 << hop_peek(sk->sk_state);
-	sock_gen_put(sk);
-	return state;
-}
-EXPORT_SYMBOL_GPL(hop_input_state);
-
 /* Context: the socket's lock is held and no process owns it. */
 static void hop_input_set_ack_now(struct sock *sk, void *more)
 {

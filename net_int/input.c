@@ -156,7 +156,7 @@ static bool nint_is_strange(const struct sk_buff *skb, const struct tcphdr *th)
 	struct hop_flow_key key;
 
 	hop_flow_key_of_input(&key, &nint_carrier, skb, th);
-	return !hop_input_state(&key);
+	return !hop_flow_tcp_state(&key);
 }
 
 /*

@@ -45,7 +45,7 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 	struct hop_flow *flow = NULL;
 
 	if (hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq)) &&
-	    hop_input_state(&a->key) & HOP_INPUT_RECEIVES)
+	    hop_flow_tcp_state(&a->key) & HOP_INPUT_RECEIVES)
 		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -207,7 +207,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
  */
 static bool nxcp_is_strange(const struct nxcp_arrival *a)
 {
-	return a->h.protocol == IPPROTO_TCP && !a->flow && !hop_input_state(&a->key);
+	return a->h.protocol == IPPROTO_TCP && !a->flow && !hop_flow_tcp_state(&a->key);
 }
 
 /*

@@ -61,20 +61,6 @@ bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq
 
 /* States in which a socket receives data and sends ACKs. */
 #define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
-/*
- * States of a full socket. A half-open connection has a connection request or, with a SYN cookie,
- * no socket.
- */
-#define HOP_INPUT_FULL (~(TCPF_NEW_SYN_RECV | TCPF_TIME_WAIT))
-
-/**
- * hop_input_state() - get the state of a connection's socket
- * @key: key of its flow
- *
- * Context: RCU read lock.
- * Return: 1 shifted by the state, as TCPF_ESTABLISHED; 0 if no socket has these ports.
- */
-u32 hop_input_state(const struct hop_flow_key *key);
 
 /**
  * hop_input_act() - call a function for a connection's socket, in the context of TCP's input

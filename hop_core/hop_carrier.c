@@ -5,6 +5,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <hopcc/core/hop_carrier.h>
+#include <hopcc/core/hop_filter.h>
 #include <net/netns/generic.h>
 
 static struct hop_carrier_net *hop_carrier_of(const struct hop_flow_key *key)
@@ -109,6 +110,17 @@ void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count)
 {
 	hop_carrier_count(hop_carrier_of(key), count);
 }
+
+bool hop_carrier_hides(const struct hop_carrier_net *cn, unsigned int on,
+		       const struct sk_buff *skb, const struct nf_hook_state *state)
+{
+	lockdep_assert_in_rcu_read_lock();
+	if (on == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state))
+		return false;
+	hop_carrier_count(cn, HOP_COUNT_OUT_HIDDEN);
+	return true;
+}
+EXPORT_SYMBOL_GPL(hop_carrier_hides);
 
 void hop_carrier_note_passed(struct hop_flow *flow)
 {

@@ -212,7 +212,6 @@ bool hop_filter_misses_output(const struct sk_buff *skb, const struct nf_hook_st
 	       hop_filter_has_egress(state->out) ||
 	       hop_filter_is_below(state->out, HOP_FILTER_OF_OUTPUT);
 }
-EXPORT_SYMBOL_GPL(hop_filter_misses_output);
 
 bool hop_filter_misses_tagged(struct net_device *dev)
 {

@@ -326,7 +326,7 @@ static bool hop_flow_make_room(struct hop_flow_net *fn)
 	spin_unlock_bh(&fn->lock);
 	if (!flow)
 		return false;
-	keeps = hop_flow_has_full_socket(&flow->key);
+	keeps = hop_flow_tcp_state(&flow->key) & HOP_FLOW_FULL;
 	evicted = !keeps && hop_flow_remove(flow);
 	spin_lock_bh(&fn->lock);
 	if (keeps)

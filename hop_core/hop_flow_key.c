@@ -4,6 +4,7 @@
 #include <linux/ipv6.h>
 #include <linux/module.h>
 #include <hopcc/core/hop_flow.h>
+#include <hopcc/lib/hop_peek.h>
 #include <net/inet6_hashtables.h>
 #include <net/inet_hashtables.h>
 #include <net/l3mdev.h>
@@ -120,16 +121,19 @@ struct sock *hop_flow_socket(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_flow_socket);
 
-bool hop_flow_has_full_socket(const struct hop_flow_key *key)
+u32 hop_flow_tcp_state(const struct hop_flow_key *key)
 {
 	struct sock *sk = hop_flow_socket(key);
-	const bool full = sk && sk_fullsock(sk);
+	u32 state;
 
 	lockdep_assert_in_rcu_read_lock();
-	if (sk)
-		sock_gen_put(sk);
-	return full;
+	if (!sk)
+		return 0;
+	state = 1 << hop_peek(sk->sk_state);
+	sock_gen_put(sk);
+	return state;
 }
+EXPORT_SYMBOL_GPL(hop_flow_tcp_state);
 
 /* SO_BINDTODEVICE may name another device on an established connection, or none. */
 struct sock *hop_flow_socket_of_any_device(const struct hop_flow_key *key)

@@ -14,7 +14,6 @@
 #include <hopcc/lib/hop_peek.h>
 #include <net/icmp.h>
 #include <net/ip.h>
-#include <net/ip6_route.h>
 #include <net/route.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
@@ -108,20 +107,6 @@ bool hop_input_answers_syn(const struct hop_flow_key *key, u32 ack_seq)
 	return good;
 }
 
-u32 hop_input_state(const struct hop_flow_key *key)
-{
-	struct sock *sk = hop_flow_socket(key);
-	u32 state;
-
-	lockdep_assert_in_rcu_read_lock();
-	if (!sk)
-		return 0;
-	state = 1 << hop_peek(sk->sk_state);
-	sock_gen_put(sk);
-	return state;
-}
-EXPORT_SYMBOL_GPL(hop_input_state);
-
 /* Context: the socket's lock is held and no process owns it. */
 static void hop_input_set_ack_now(struct sock *sk, void *more)
 {
@@ -183,17 +168,8 @@ void hop_input_answer_now(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
 
-unsigned int hop_input_show(struct sk_buff *skb)
-{
-	lockdep_assert_in_rcu_read_lock();
-	if (!hop_filter_may_look_again(skb))
-		return NF_ACCEPT;
-	hop_input_again(skb);
-	return NF_STOLEN;
-}
-EXPORT_SYMBOL_GPL(hop_input_show);
-
-void hop_input_again(struct sk_buff *skb)
+/* Receive a packet as a new one. */
+static void hop_input_again(struct sk_buff *skb)
 {
 	lockdep_assert_in_rcu_read_lock();
 	/* If conntrack has made an entry, it is one for our header's protocol. */
@@ -206,7 +182,16 @@ void hop_input_again(struct sk_buff *skb)
 	netif_receive_skb(skb);
 	local_bh_enable();
 }
-EXPORT_SYMBOL_GPL(hop_input_again);
+
+unsigned int hop_input_show(struct sk_buff *skb)
+{
+	lockdep_assert_in_rcu_read_lock();
+	if (!hop_filter_may_look_again(skb))
+		return NF_ACCEPT;
+	hop_input_again(skb);
+	return NF_STOLEN;
+}
+EXPORT_SYMBOL_GPL(hop_input_show);
 
 void hop_input_refuse(struct sk_buff *skb)
 {
@@ -227,10 +212,27 @@ void hop_input_refuse(struct sk_buff *skb)
 }
 EXPORT_SYMBOL_GPL(hop_input_refuse);
 
-bool hop_input_was_fragmented(const struct sk_buff *skb)
+static bool hop_input_was_fragmented(const struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		return IPCB(skb)->frag_max_size;
 	return IP6CB(skb)->flags & IP6SKB_FRAGMENTED;
 }
-EXPORT_SYMBOL_GPL(hop_input_was_fragmented);
+
+bool hop_input_whole(struct sk_buff *skb, u8 protocol)
+{
+	const int ip_bytes = -skb_network_offset(skb);
+	struct hop_shim_place place;
+
+	lockdep_assert_in_rcu_read_lock();
+	if (!hop_input_was_fragmented(skb))
+		return false;
+	__skb_push(skb, ip_bytes);
+	if (hop_shim_find(skb, &place) && place.next == protocol) {
+		hop_input_again(skb);
+		return true;
+	}
+	__skb_pull(skb, ip_bytes);
+	return false;
+}
+EXPORT_SYMBOL_GPL(hop_input_whole);

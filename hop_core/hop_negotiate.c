@@ -77,7 +77,7 @@ static struct hop_flow *hop_negotiate_synack(const struct hop_carrier *carrier,
 		hop_flow_key_of_output(&key, carrier, skb, hop_segment_tcp(skb, seg));
 	flow = hop_flow_find(&key);
 	/* Anybody can have this host forward a SYN-ACK that seems to be one of its connections. */
-	if (!flow || (!sk && hop_flow_has_full_socket(&key)))
+	if (!flow || (!sk && hop_flow_tcp_state(&key) & HOP_FLOW_FULL))
 		return NULL;
 	switch (hop_flow_stage(flow)) {
 	case HOP_STAGE_OFFERED:
@@ -153,7 +153,8 @@ static void hop_negotiate_receive_syn(const struct hop_flow_key *key, const stru
 {
 	struct hop_flow *flow = hop_flow_find(key);
 	/* A listener would accept it, and no live connection has these ports. */
-	const bool opens = !(hop_input_state(key) & ~TCPF_TIME_WAIT) && hop_flow_has_listener(key);
+	const bool opens = !(hop_flow_tcp_state(key) & ~TCPF_TIME_WAIT) &&
+			   hop_flow_has_listener(key);
 
 	if (opens) {
 		if (flow)
@@ -214,7 +215,7 @@ static void hop_negotiate_receive_ack(const struct hop_flow_key *key, const stru
 	}
 	if (!(o->asks & bit))
 		return;
-	if (from_peer && !th->fin && !th->rst && hop_input_state(key) & ~TCPF_TIME_WAIT)
+	if (from_peer && !th->fin && !th->rst && hop_flow_tcp_state(key) & ~TCPF_TIME_WAIT)
 		hop_negotiate_receive_question(key, o);
 	else
 		hop_carrier_count_at(key, HOP_COUNT_IN_NO_FLOW);

@@ -120,8 +120,8 @@ struct hop_port *hop_port_get(const struct Qdisc *sch, u64 key, size_t bytes)
 EXPORT_SYMBOL_GPL(hop_port_get);
 
 /**
- * hop_port_put() - release a reference to a port
- * @port: the port, which the caller's qdisc does not use any more; NULL for none
+ * hop_port_put() - release a reference to a port that hop_port_use() has not taken over
+ * @port: the port; NULL for none
  *
  * Context: process, RTNL held.
  */
@@ -231,8 +231,8 @@ static void hop_port_join(struct hop_port_queue *queue, struct hop_port *port)
 /**
  * hop_port_use() - move a qdisc to another port
  * @queue: the qdisc's part of the port, with its qdisc set
- * @port: the new port, from hop_port_get(); NULL if the qdisc is a port by itself. The caller
- *	still owns the reference to the old port
+ * @port: the new port, from hop_port_get(), whose reference this takes over; NULL if the qdisc is a
+ *	port by itself
  *
  * A qdisc in the tree is moved under the tree lock.
  *
@@ -240,12 +240,15 @@ static void hop_port_join(struct hop_port_queue *queue, struct hop_port *port)
  */
 void hop_port_use(struct hop_port_queue *queue, struct hop_port *port)
 {
+	struct hop_port *old = queue->port;
+
 	ASSERT_RTNL();
-	if (port == queue->port)
-		return;
-	hop_port_leave(queue);
-	hop_port_join(queue, port);
-	queue->port = port;
+	if (port != old) {
+		hop_port_leave(queue);
+		hop_port_join(queue, port);
+		queue->port = port;
+	}
+	hop_port_put(old);
 }
 EXPORT_SYMBOL_GPL(hop_port_use);
 

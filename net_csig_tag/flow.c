@@ -3,7 +3,6 @@
 
 #include <linux/module.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"
@@ -382,14 +381,13 @@ EXPORT_SYMBOL_GPL(ctag_flow_open);
 
 enum hop_peer ctag_flow_ask(struct sock *sk)
 {
-	struct ctag_net *cn = ctag_net(sock_net(sk));
 	struct hop_flow_key key;
 	bool starts;
 
 	sock_owned_by_me(sk);
 	hop_flow_key_of_sock(&key, &ctag_carrier, sk);
 	rcu_read_lock();
-	starts = READ_ONCE(cn->level) == CTAG_INITIATES && ctag_request(cn, &key, sk).form;
+	starts = ctag_is_asking(&key, sk);
 	rcu_read_unlock();
 	return hop_negotiate_ask(&ctag_carrier, sk, starts);
 }

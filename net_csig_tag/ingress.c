@@ -6,7 +6,6 @@
  * the IP header, see received.c; of other protocols, as a mark in skb->cb.
  */
 #include <linux/etherdevice.h>
-#include <linux/mpls.h>
 #include <linux/netdevice.h>
 #include <hopcc/core/hop_filter.h>
 
@@ -53,12 +52,6 @@ static void ctag_pull_tag(struct sk_buff *skb, enum csig_form form, u16 inner)
 	skb_reset_transport_header(skb);
 }
 
-/* Return: true if CSIG is on or a port is named; else the EtherType is an unknown one. */
-static bool ctag_takes_part(const struct ctag_net *cn)
-{
-	return READ_ONCE(cn->level) || !xa_empty(&cn->ports);
-}
-
 /*
  * An XDP program has seen the frame with its tag and will not see it again. On a trusted port the
  * program must know tags; on any other port a tag could hide a packet from it.
@@ -85,16 +78,6 @@ static int ctag_take_tag(struct ctag_net *cn, struct sk_buff *skb, enum csig_for
 	return 0;
 }
 
-/*
- * IP's hooks find the tag in front of the IP header: see received.c. Other packets, as those of
- * MPLS, pass no such hook before they leave.
- */
-static void ctag_keep_tag(struct sk_buff *skb, enum csig_form form, const struct csig_tag *t)
-{
-	if (skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6))
-		ctag_mark_write(ctag_mark(skb), form, t, ctag_secret);
-}
-
 static int ctag_ingress_receive(struct sk_buff *skb, struct net_device *dev,
 				struct packet_type *pt, struct net_device *orig_dev)
 {
@@ -103,7 +86,8 @@ static int ctag_ingress_receive(struct sk_buff *skb, struct net_device *dev,
 	struct csig_tag t;
 	int why;
 
-	if (!ctag_takes_part(cn)) {
+	/* CSIG is off, and no port is named: the EtherType is an unknown one. */
+	if (!READ_ONCE(cn->level) && xa_empty(&cn->ports)) {
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}
@@ -118,7 +102,12 @@ static int ctag_ingress_receive(struct sk_buff *skb, struct net_device *dev,
 	}
 	if (ctag_port_is_trusted(cn, skb->dev->ifindex)) {
 		ctag_count(cn, CTAG_IN_TAG);
-		ctag_keep_tag(skb, form, &t);
+		/*
+		 * IP's hooks find the tag in front of the IP header: see received.c. Other packets,
+		 * as those of MPLS, pass no such hook before they leave.
+		 */
+		if (skb->protocol != htons(ETH_P_IP) && skb->protocol != htons(ETH_P_IPV6))
+			ctag_mark_write(ctag_mark(skb), form, &t, ctag_secret);
 	} else {
 		ctag_count(cn, CTAG_IN_FENCED);
 	}

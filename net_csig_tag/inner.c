@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tunnels: a tag on the outer packet is about the flow of the inner packet. */
 
-#include <linux/bitops.h>
 #include <linux/if_ether.h>
 #include <linux/udp.h>
 #include <net/geneve.h>
-#include <net/gre.h>
+#include <hopcc/lib/hop_tunnel.h>
 #include <net/ipv6.h>
 #include <net/vxlan.h>
 
@@ -14,21 +13,6 @@
 /* The draft names no ports, and not all hosts use IANA's; these must match those of the devices. */
 ushort ctag_vxlan_port = IANA_VXLAN_UDP_PORT;
 ushort ctag_geneve_port = GENEVE_UDP_PORT;
-
-/* GRE version 0, with or without checksum, key and sequence number. */
-static bool ctag_behind_gre(const struct sk_buff *skb, struct ctag_inner *inner)
-{
-	struct gre_base_hdr buf;
-	const struct gre_base_hdr *gre;
-
-	gre = skb_header_pointer(skb, inner->at_bytes, sizeof(buf), &buf);
-	if (!gre || gre->flags & (GRE_VERSION | GRE_ROUTING))
-		return false;
-	inner->protocol = gre->protocol;
-	inner->at_bytes += sizeof(*gre) + 4 * hweight16((__force u16)(gre->flags &
-			   (GRE_CSUM | GRE_KEY | GRE_SEQ)));
-	return true;
-}
 
 /* VXLAN contains an Ethernet frame; GENEVE has a field for the inner protocol. */
 static bool ctag_behind_udp(const struct sk_buff *skb, struct ctag_inner *inner)
@@ -83,6 +67,8 @@ static bool ctag_behind_ethernet(const struct sk_buff *skb, struct ctag_inner *i
 static bool ctag_behind_ip(const struct sk_buff *skb, const struct hop_shim_place *outer,
 			   struct ctag_inner *inner)
 {
+	unsigned int sum_bytes;
+
 	inner->at_bytes = outer->offset_bytes;
 	inner->tagged = false;
 	switch (outer->next) {
@@ -93,7 +79,8 @@ static bool ctag_behind_ip(const struct sk_buff *skb, const struct hop_shim_plac
 		inner->protocol = htons(ETH_P_IPV6);
 		return true;
 	case IPPROTO_GRE:
-		return ctag_behind_gre(skb, inner);
+		inner->protocol = hop_tunnel_pass_gre(skb, &inner->at_bytes, &sum_bytes);
+		return inner->protocol;
 	case IPPROTO_UDP:
 		return ctag_behind_udp(skb, inner);
 	}

@@ -5,7 +5,6 @@
  */
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/lib/hop_peek.h>
 #include <net/tcp.h>
 
 #include "net_csig_tag.h"

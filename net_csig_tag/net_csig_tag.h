@@ -94,7 +94,6 @@ enum ctag_level {
 	HOP_CARRIER_COUNT_LIST(CTAG, count)				\
 	count(CTAG_IN_TAG, "in_tag")					\
 	count(CTAG_IN_FENCED, "in_fenced")				\
-	count(CTAG_IN_HIDDEN, "in_hidden")				\
 	count(CTAG_IN_RECEIVED, "in_received")				\
 	count(CTAG_IN_TYPE, "in_type")					\
 	count(CTAG_IN_VALUE, "in_value")				\
@@ -109,7 +108,6 @@ enum ctag_level {
 	count(CTAG_OUT_FORWARDED, "out_forwarded")			\
 	count(CTAG_OUT_VALUE, "out_value")				\
 	count(CTAG_OUT_EMPTY, "out_empty")				\
-	count(CTAG_OUT_HIDDEN, "out_hidden")				\
 	count(CTAG_OUT_SEGMENTED, "out_segmented")			\
 	count(CTAG_TUNNEL_IN, "tunnel_in")				\
 	count(CTAG_TUNNEL_OUT, "tunnel_out")				\

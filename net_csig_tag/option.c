@@ -44,24 +44,17 @@ static bool ctag_option_append(struct ctag_net *cn, struct sk_buff *skb,
 }
 
 /*
- * In data packets, each change of the option stops the receiver from merging them. So there is at
- * most one value per quarter of an RTT, and no report that no tag was received.
+ * Return: true if there is something to reflect; @type is CSIG_TYPES to report that no tag came. In
+ * data packets, each change of the option stops the receiver from merging them. So there is at most
+ * one value per quarter of an RTT, and no report that no tag was received.
  */
 static bool ctag_is_due(const struct csig_flow *f, const struct hop_segment *seg,
-			const struct sock *sk, u64 now_ns)
+			const struct sock *sk, u32 type, u64 now_ns)
 {
 	if (!seg->payload_bytes)
-		return true;
-	return now_ns - f->reflected_ns >= (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC / 4;
-}
-
-/* Return: true if there is something to reflect; @type is CSIG_TYPES to report that no tag came. */
-static bool ctag_has_reflection(const struct csig_flow *f, const struct hop_segment *seg,
-				const struct sock *sk, u32 type, u64 now_ns)
-{
-	if (type != CSIG_TYPES)
-		return ctag_is_due(f, seg, sk, now_ns);
-	return f->untagged && !seg->payload_bytes;
+		return type != CSIG_TYPES || f->untagged;
+	return type != CSIG_TYPES &&
+	       now_ns - f->reflected_ns >= (u64)(tcp_sk(sk)->srtt_us >> 3) * NSEC_PER_USEC / 4;
 }
 
 /**
@@ -92,7 +85,7 @@ void ctag_reflect(struct ctag_net *cn, struct sk_buff *skb, const struct hop_seg
 		h = &f->received[type];
 	form = h ? h->form : CSIG_NONE;
 	/* If there is no room, the signal stays fresh. */
-	if (ctag_has_reflection(f, seg, sk, type, now_ns) &&
+	if (ctag_is_due(f, seg, sk, type, now_ns) &&
 	    ctag_option_append(cn, skb, seg, form, h ? &h->latest : NULL)) {
 		if (h)
 			ctag_reflected(h, now_ns);

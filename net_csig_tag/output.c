@@ -5,7 +5,6 @@
  */
 #include <linux/if_arp.h>
 #include <hopcc/core/hop_negotiate.h>
-#include <hopcc/core/hop_option.h>
 #include <net/tcp.h>
 #include <net/xfrm.h>
 

@@ -7,7 +7,6 @@
  */
 #include <hopcc/lib/hop_names.h>
 #include <net/ipv6.h>
-#include <net/tcp.h>
 
 #include "net_csig_tag.h"
 

@@ -8,7 +8,6 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <hopcc/core/hop_filter.h>
 #include <hopcc/core/hop_input.h>
 #include <hopcc/core/hop_negotiate.h>
 #include <hopcc/lib/hop_trust.h>
@@ -124,19 +123,6 @@ struct int_flow *nint_vendor_reader(struct sk_buff *skb, const struct tcphdr *th
 EXPORT_SYMBOL_GPL(nint_vendor_reader);
 
 /*
- * Return: true, and counts it, if a filter would miss TCP below what is put in front of it.
- */
-bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state)
-{
-	const struct nint_net *in = nint_net(state->net);
-
-	if (READ_ONCE(in->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state))
-		return false;
-	nint_count(in, INT_COUNT_OUT_HIDDEN);
-	return true;
-}
-
-/*
  * Sets @room to the needs of a probe beside @skb that asks in @format; to none if that cannot be
  * used. @skb and @state: NULL: beside any data. Context: f->lock is held, RCU read lock.
  */
@@ -145,18 +131,20 @@ void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, un
 {
 	const struct hop_flow_key *key = &hop_flow_of_state((void *)f)->key;
 	const struct int_vendor_ops *ops = format ? rcu_dereference(nint_vendor) : NULL;
+	const struct nint_net *in = nint_net(key->net);
 
 	lockdep_assert_held(&f->lock);
 	lockdep_assert_in_rcu_read_lock();
 	*room = (struct int_vendor_room) {
 		.ops = ops,
 		.format = format,
-		.space = READ_ONCE(nint_net(key->net)->space),
+		.space = READ_ONCE(in->space),
 		.slots = f->slots,
 		.ipv6 = !ipv6_addr_v4mapped(&key->peer),
 	};
 	if (!ops || !f->slots || !ops->room(room, skb) ||
-	    (skb && room->hides_tcp && nint_is_hidden(skb, state)))
+	    (skb && room->hides_tcp &&
+	     hop_carrier_hides(&in->carrier, READ_ONCE(in->on), skb, state)))
 		*room = (struct int_vendor_room){};
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Received packets: the hook is in PRE_ROUTING, in front of defragmentation and conntrack, so that
- * everything behind it sees TCP. A packet that arrived in fragments is processed by the handler of
- * our protocol number (protocol.c), and is then received again without its header.
+ * everything behind it sees TCP. A packet that arrived in fragments reaches the handler of our
+ * protocol number (protocol.c) instead, and is received again whole.
  *
  * Headers: while net.hopcc.int is on, the header in front of a TCP segment for this host is
  * removed, and TCP answers the segment as if it had arrived without one: a connection that exists
  * is never refused. A segment of no connection is dropped. The header is used only on a connection
  * that negotiated, with the cookie that only the peer knows. All other packets are left unchanged
- * to the stack; see nint_is_dropped() for what is dropped. The filters behind this hook see TCP;
+ * to the stack; see nint_input_header() for what is dropped. The filters behind this hook see TCP;
  * for filters in front of it, see hop_filter_misses_input() and hop_input_show().
  *
  * Control packets: probes and their answers, which are TCP segments with old sequence numbers and a
@@ -156,18 +156,18 @@ static bool nint_is_strange(const struct sk_buff *skb, const struct tcphdr *th)
 	struct hop_flow_key key;
 
 	hop_flow_key_of_input(&key, &nint_carrier, skb, th);
-	return !hop_input_state(&key);
+	return !hop_flow_tcp_state(&key);
 }
 
 /*
- * Removes the header at @place and processes it, unless @why, the result of nint_input_check(), has
- * a reason to keep it. Return: INT_COUNTS, or the reason why the packet is unchanged, which is
- * counted.
+ * Removes the header at @place, unless @why, the result of nint_input_check(), has a reason to keep
+ * it. A segment of no connection keeps it, too.
+ *
+ * Return: INT_COUNTS, or the reason why the packet is unchanged, which is counted.
  */
-static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
-				      const struct hop_shim_place *place,
-				      const struct nint_shim *shim,
-				      unsigned int why)
+static unsigned int nint_input_strip(struct nint_net *in, struct sk_buff *skb,
+				     const struct hop_shim_place *place,
+				     const struct nint_shim *shim, unsigned int why)
 {
 	int err;
 
@@ -181,24 +181,9 @@ static unsigned int nint_input_unwrap(struct nint_net *in, struct sk_buff *skb,
 			why = err == -ENOMEM ? INT_COUNT_NO_MEMORY :
 					       INT_COUNT_BAD + INT_BAD_LENGTH;
 	}
-	if (why != INT_COUNTS) {
+	if (why != INT_COUNTS)
 		nint_count(in, why);
-		return why;
-	}
-	nint_input_receive(in, skb, shim, place->offset_bytes);
-	return INT_COUNTS;
-}
-
-/*
- * @why: the result of nint_input_unwrap(). Return: true if the packet must be dropped: the stack
- * would report to the peer that this host does not support the header.
- *
- * A reset with a header is dropped, since TCP sends them without one and answers none; and a
- * segment of no connection of this host.
- */
-static bool nint_is_dropped(unsigned int why)
-{
-	return why == INT_COUNT_NO_MEMORY || why == INT_COUNT_IN_NO_FLOW;
+	return why;
 }
 
 /* A packet with our protocol for another host. An invalid header does not say where TCP is. */
@@ -213,6 +198,10 @@ static void nint_input_forward(struct sk_buff *skb, const struct hop_shim_place 
 
 /*
  * Input of a packet with our header. If its flow exists, it is for this host: no route is needed.
+ *
+ * A reset with a header is dropped, since TCP sends them without one and answers none; and a
+ * segment of no connection of this host. The stack would report to the peer that this host does not
+ * support the header.
  */
 static unsigned int nint_input_header(struct nint_net *in, struct sk_buff *skb,
 				      const struct hop_shim_place *place,
@@ -225,10 +214,13 @@ static unsigned int nint_input_header(struct nint_net *in, struct sk_buff *skb,
 		nint_input_forward(skb, place);
 		return NF_ACCEPT;
 	}
-	why = nint_input_unwrap(in, skb, place, &shim, why);
-	if (why == INT_COUNTS)
-		return hop_input_show(skb);
-	return nint_is_dropped(why) ? NF_DROP : NF_ACCEPT;
+	why = nint_input_strip(in, skb, place, &shim, why);
+	if (why == INT_COUNT_NO_MEMORY || why == INT_COUNT_IN_NO_FLOW)
+		return NF_DROP;
+	if (why != INT_COUNTS)
+		return NF_ACCEPT;
+	nint_input_receive(in, skb, &shim, place->offset_bytes);
+	return hop_input_show(skb);
 }
 
 /*
@@ -289,7 +281,7 @@ static void nint_take_answer(struct nint_net *in, struct hop_flow *flow,
 		return;
 	}
 	if (!nint_control_answer(ctl, ktime_get_ns(), &a)) {
-		nint_count_fault(in, INT_BAD_SLOTS);
+		nint_count(in, INT_COUNT_BAD + INT_BAD_SLOTS);
 		return;
 	}
 	trace_int_header_in(&flow->key, &ctl->hdr, id, a.seq);
@@ -309,7 +301,7 @@ static bool nint_take_control(struct nint_net *in, struct sk_buff *skb, const st
 
 	fault = nint_control_read(skb, offset_bytes, type, &ctl);
 	if (fault) {
-		nint_count_fault(in, fault);
+		nint_count(in, INT_COUNT_BAD + fault);
 		return false;
 	}
 	why = nint_find_asked_flow(skb, th, &ctl, &flow);
@@ -450,41 +442,17 @@ unsigned int nint_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	return NF_ACCEPT;
 }
 
-/*
- * Called behind the hook; skb->data is at our header. The hook has already seen the packet and left
- * it, unless it arrived in fragments.
- *
- * Return: false if the packet is unchanged and no protocol handles it.
- */
+/* Return: false if the packet is unchanged and no protocol handles it. */
 bool nint_receive_late(struct sk_buff *skb)
 {
-	struct nint_net *in = nint_net(dev_net(skb->dev));
-	struct hop_shim_place place = {
-		.offset_bytes = -skb_network_offset(skb),
-		.name_bytes = skb->protocol == htons(ETH_P_IP) ? offsetof(struct iphdr, protocol) :
-								 IP6CB(skb)->nhoff,
-		.next = nint_protocol,
-	};
-	struct nint_shim shim;
-	unsigned int why;
+	const struct nint_net *in = nint_net(dev_net(skb->dev));
 
 	if (!READ_ONCE(in->on)) {
 		nint_count(in, INT_COUNT_IN_OFF);
 		return false;
 	}
-	if (!hop_input_was_fragmented(skb))
+	if (!hop_input_whole(skb, nint_protocol))
 		return false;
-	__skb_push(skb, place.offset_bytes);
-	why = nint_input_unwrap(in, skb, &place, &shim, nint_input_check(in, skb, &place, &shim));
-	if (why == INT_COUNTS) {
-		nint_count(in, INT_COUNT_IN_LATE);
-		hop_input_again(skb);
-		return true;
-	}
-	if (nint_is_dropped(why)) {
-		kfree_skb(skb);
-		return true;
-	}
-	__skb_pull(skb, place.offset_bytes);
-	return false;
+	nint_count(in, INT_COUNT_IN_LATE);
+	return true;
 }

@@ -44,7 +44,6 @@
 
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
-#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>

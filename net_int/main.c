@@ -27,10 +27,8 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <hopcc/core/hop_hook.h>
-#include <hopcc/core/hop_option.h>
 #include <hopcc/lib/hop_names.h>
 #include <hopcc/lib/hop_version.h>
-#include <net/tcp.h>
 
 #include "int_control.h"
 #include "net_int.h"

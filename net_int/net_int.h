@@ -61,7 +61,7 @@ enum nint_reverse {
  *
  * INT_COUNT_IN_HANDSHAKE: packets received with the option that negotiates
  * INT_COUNT_IN_DATA: headers removed from received data
- * INT_COUNT_IN_LATE: subset of these: packets that arrived in fragments
+ * INT_COUNT_IN_LATE: packets that arrived in fragments and were received again whole
  * INT_COUNT_IN_OFF: packets of our protocol received while net.hopcc.int is 0; left to the stack
  * INT_COUNT_IN_PROBE: probes received
  * INT_COUNT_IN_ANSWER: answer packets received
@@ -128,7 +128,6 @@ enum nint_reverse {
 	count(INT_COUNT_OUT_PROBE, "out_probe")				\
 	count(INT_COUNT_OUT_ANSWER, "out_answer")			\
 	count(INT_COUNT_OUT_OPTION, "out_option")			\
-	count(INT_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(INT_COUNT_NO_ROUTE, "out_no_route")			\
 	count(INT_COUNT_ACK_NOW, "ack_now")				\
 	count(INT_COUNT_ICMP, "icmp")					\
@@ -266,17 +265,11 @@ static inline void nint_count(const struct nint_net *in, unsigned int count)
 	nint_count_add(in, count, 1);
 }
 
-static inline void nint_count_fault(const struct nint_net *in, enum int_fault fault)
-{
-	nint_count(in, INT_COUNT_BAD + fault);
-}
-
 /* flow.c */
 void nint_flow_start(void *state);
 void nint_vendor_stop(void *state);
 unsigned int nint_answer_store(struct hop_flow *flow, u32 id, const struct int_answer *a);
 void nint_leave_data(struct hop_flow *flow);
-bool nint_is_hidden(const struct sk_buff *skb, const struct nf_hook_state *state);
 int nint_vendor_load(struct net *net);
 void nint_vendor_room(struct int_vendor_room *room, const struct int_flow *f, unsigned int format,
 		      const struct sk_buff *skb, const struct nf_hook_state *state);

@@ -2,7 +2,7 @@
 /*
  * Packets that leave, in POST_ROUTING behind source NAT, which would take our header for TCP's
  * ports. Flows are found by their socket, independently of NAT. Where a filter behind the hook
- * would miss TCP below a header, probes collect, which are TCP: see nint_is_hidden().
+ * would miss TCP below a header, probes collect, which are TCP: see hop_carrier_hides().
  *
  * Answers in a TCP option, section 6.2.2 "Inband with ACK packet", are the record of the most
  * loaded hop, in pure ACKs with room for it. TCP ignores it.
@@ -145,7 +145,7 @@ static void nint_output_inband(struct nint_net *in, struct sk_buff *skb,
 	const u32 seq = ntohl(hop_segment_tcp(skb, seg)->seq);
 	struct inband i;
 
-	if (nint_is_hidden(skb, seg->state))
+	if (hop_carrier_hides(&in->carrier, READ_ONCE(in->on), skb, seg->state))
 		nint_leave_data(flow);
 	else if (nint_begin_inband(in, hop_flow_state(flow), sk, seq, proof, &i))
 		nint_insert_inband(in, skb, seg, flow, &i);

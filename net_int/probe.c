@@ -176,14 +176,6 @@ static enum nint_turn nint_turn_of(const struct int_flow *f, u64 now_ns, u64 tim
 		INT_TURN_WAIT : INT_TURN_SEND;
 }
 
-/* Return: true if the probe fits, with the extension headers of the data. */
-static bool nint_has_room(const struct sk_buff *skb, const struct hop_segment *seg,
-			  const struct int_vendor_room *room, unsigned int bytes)
-{
-	return seg->place.offset_bytes + INT_TCP_BYTES + bytes + room->bytes +
-	       room->growth_bytes <= dst_mtu(skb_dst(skb));
-}
-
 /*
  * Return: true if more data follows immediately. The last packet of a write has PSH set. Context:
  * f->lock is held.
@@ -223,7 +215,8 @@ static enum nint_turn nint_probe_prepare(struct int_flow *f, const struct sk_buf
 	ctl->msg.id = htonl(nint_leaves(&f->asker, now_ns, timeout_ns, seq));
 	nint_vendor_room(room, f, f->format, skb, seg->state);
 	/* The probe still counts as sent, so that a flow that can never probe gives up. */
-	if (!nint_has_room(skb, seg, room, nint_control_bytes(ctl))) {
+	if (seg->place.offset_bytes + INT_TCP_BYTES + nint_control_bytes(ctl) + room->bytes +
+	    room->growth_bytes > dst_mtu(skb_dst(skb))) {
 		turn = INT_TURN_NO_ROOM;
 		goto out;
 	}

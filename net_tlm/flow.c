@@ -25,7 +25,7 @@ bool ntlm_collect(const struct net *net, struct int_flow *f, const struct tlm_st
 		return false;
 	flow = (struct ntlm_flow *)nint_vendor_lock(f, sizeof(*flow));
 	if (flow) {
-		ntlm_use_table(&flow->t, t->generation, t->trust_idle);
+		ntlm_use_table(&flow->t, t->generation, t->t.trust_idle);
 		whole = ntlm_reduce(&flow->t.path, &t->t, s);
 		/* If it is not whole, that of earlier data is overwritten. */
 		if (from_data || !whole)
@@ -101,6 +101,7 @@ bool ntlm_learn(const struct net *net, struct int_vendor_state *state,
 		/* 2^32 * 10^9 < 2^62 */
 		.own_bytes_ps = div_u64((u64)arrival->wnd_bytes * NSEC_PER_SEC, p->t_ns),
 		.rtt_ns = arrival->rtt_ns,
+		.trust_idle = flow->t.trust_idle,
 	};
 	const u32 before = flow->t.v.implausible;
 

@@ -71,6 +71,7 @@ enum tlm_format {
  * @port: speeds of ports, in ascending order of node and port
  * @layouts: number of layouts
  * @ports: number of ports
+ * @trust_idle: an empty queue is reported truly
  * @schema: IOAM: schema ID of opaque state that is one of our own records; 0: none
  */
 struct tlm_table {
@@ -78,6 +79,7 @@ struct tlm_table {
 	const struct int_layout_port *port;
 	u32 layouts;
 	u32 ports;
+	bool trust_idle;
 	u32 schema;
 };
 

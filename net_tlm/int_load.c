@@ -106,7 +106,7 @@ static bool ntlm_clocks_agree(u64 hop_ns, u64 local_ns, u32 slack_ns)
 
 /* u' from the part of the speed that was sent, and from the queue. */
 static u32 ntlm_u(const struct tlm_hop *h, const struct tlm_record *r,
-		  const struct tlm_params *p, u32 sent)
+		  const struct hpcc_params *p, u32 sent)
 {
 	const u32 queue_bytes = min(r->queue_bytes, h->queue_bytes);
 	const u32 queued_bytes = queue_bytes - min(queue_bytes, TLM_FREE_BYTES);
@@ -117,7 +117,7 @@ static u32 ntlm_u(const struct tlm_hop *h, const struct tlm_record *r,
 }
 
 /* Time for which a counter may stand still. */
-static u64 ntlm_frozen_ns(const struct tlm_record *r, const struct tlm_params *p)
+static u64 ntlm_frozen_ns(const struct tlm_record *r, const struct hpcc_params *p)
 {
 	return max_t(u64, (u64)p->t_ns * TLM_FROZEN_RTTS,
 		     (u64)r->tx_refresh_ns * TLM_FROZEN_REFRESHES);
@@ -125,7 +125,7 @@ static u64 ntlm_frozen_ns(const struct tlm_record *r, const struct tlm_params *p
 
 /* The counter. Return: tau, or 0 if there is no new u'. */
 static u32 ntlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
-			   const struct tlm_params *p, u64 now_ns)
+			   const struct hpcc_params *p, u64 now_ns)
 {
 	const u64 local_ns = now_ns - h->stored_ns, gap_ns = now_ns - h->seen_ns;
 	const u64 dt_ns = ntlm_since(r->ts_ns, h->ts_ns, r->ts_period_ns);
@@ -159,7 +159,7 @@ static u32 ntlm_measure_tx(struct tlm_hop *h, const struct tlm_record *r,
 
 /* u' of a hop with a queue only. */
 static u32 ntlm_u_of_queue(const struct tlm_hop *h, const struct tlm_record *r,
-			   const struct tlm_params *p, u64 own_bytes_ps)
+			   const struct hpcc_params *p, const struct tlm_sample *s)
 {
 	const u32 queue_bytes = min(r->queue_bytes, h->queue_bytes);
 	u64 u;
@@ -168,9 +168,9 @@ static u32 ntlm_u_of_queue(const struct tlm_hop *h, const struct tlm_record *r,
 		u = (u64)HPCC_U_ONE + ntlm_share(queue_bytes, h->mbit_ps, p->t_ns);
 	} else {
 		u = mul_u64_u64_shr(TLM_TARGET, TLM_IDLE, HPCC_U_SHIFT);
-		if (!h->queue_seen && !p->trust_idle)
+		if (!h->queue_seen && !s->trust_idle)
 			u = TLM_TARGET;
-		u = max_t(u64, u, ntlm_share(own_bytes_ps, h->mbit_ps, TLM_NS_PER_S));
+		u = max_t(u64, u, ntlm_share(s->own_bytes_ps, h->mbit_ps, TLM_NS_PER_S));
 	}
 	/* 2^33 * 2^20 < 2^64 */
 	return min_t(u64, div_u64(u * p->eta, TLM_TARGET), HPCC_U_MAX);
@@ -182,7 +182,7 @@ static u32 ntlm_u_of_queue(const struct tlm_hop *h, const struct tlm_record *r,
  * near the target may stand for long.
  */
 static bool ntlm_is_frozen(struct tlm_hop *h, const struct tlm_record *r,
-			   const struct tlm_params *p, const struct tlm_sample *s)
+			   const struct hpcc_params *p, const struct tlm_sample *s)
 {
 	const bool still = r->queue_bytes == h->queue_bytes && r->queue_bytes > TLM_FREE_BYTES;
 
@@ -200,7 +200,7 @@ static bool ntlm_is_frozen(struct tlm_hop *h, const struct tlm_record *r,
 
 /* Return: true if the stored record cannot be compared with this one. */
 static bool ntlm_is_stale(const struct tlm_hop *h, const struct tlm_record *r,
-			  const struct tlm_params *p, u64 now_ns)
+			  const struct hpcc_params *p, u64 now_ns)
 {
 	const u64 stale_ns = max_t(u64, TLM_STALE_MIN_NS, (u64)p->t_ns * TLM_STALE_RTTS);
 	const u64 local_ns = now_ns - h->stored_ns;
@@ -218,7 +218,7 @@ static bool ntlm_is_stale(const struct tlm_hop *h, const struct tlm_record *r,
 
 /* Lines 3 to 5 of the draft's algorithm for one hop. Return: tau, or 0 if there is no new u'. */
 static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
-			    const struct tlm_params *p, const struct tlm_sample *s)
+			    const struct hpcc_params *p, const struct tlm_sample *s)
 {
 	const enum tlm_source source = ntlm_pick(h, r);
 	u64 local_ns;
@@ -249,13 +249,13 @@ static u32 ntlm_measure_hop(struct tlm_hop *h, const struct tlm_record *r,
 	/* The time is that of the local clock. */
 	local_ns = s->now_ns - h->stored_ns;
 	h->u = source == TLM_SOURCE_UTIL ? ntlm_u(h, r, p, r->util) :
-					   ntlm_u_of_queue(h, r, p, s->own_bytes_ps);
+					   ntlm_u_of_queue(h, r, p, s);
 	ntlm_store(h, r, s->now_ns);
 	return min_t(u64, local_ns, U32_MAX);
 }
 
 /* Ends a round of the guard, if it is time. */
-static void ntlm_guard(struct tlm_vars *v, const struct tlm_params *p,
+static void ntlm_guard(struct tlm_vars *v, const struct hpcc_params *p,
 		       const struct tlm_sample *s)
 {
 	/* 2^31 + 2^32 + 2^33 */
@@ -306,7 +306,7 @@ static void ntlm_start_path(struct tlm_vars *v, const struct tlm_path *path, u64
 }
 
 /* Lines 1 to 10: the largest u', and the time over which it was measured. */
-static void ntlm_measure(struct tlm_vars *v, const struct tlm_params *p,
+static void ntlm_measure(struct tlm_vars *v, const struct hpcc_params *p,
 			 const struct tlm_path *path, const struct tlm_sample *s,
 			 struct tlm_load *load)
 {
@@ -334,7 +334,7 @@ static void ntlm_measure(struct tlm_vars *v, const struct tlm_params *p,
 }
 
 /* Applies the bounds to u. */
-static void ntlm_bound(const struct tlm_vars *v, const struct tlm_params *p,
+static void ntlm_bound(const struct tlm_vars *v, const struct hpcc_params *p,
 		       const struct tlm_path *path, struct tlm_load *load)
 {
 	load->u = max(load->u, p->eta / 2);
@@ -344,7 +344,7 @@ static void ntlm_bound(const struct tlm_vars *v, const struct tlm_params *p,
 		load->u = max(load->u, HPCC_U_ONE);
 }
 
-enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct tlm_params *p,
+enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct hpcc_params *p,
 				const struct tlm_path *path,
 				const struct tlm_sample *s, struct tlm_load *load)
 {

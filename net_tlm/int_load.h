@@ -84,27 +84,17 @@ enum tlm_source {
 };
 
 /**
- * struct tlm_params - parameters of a connection; written by its owner
- * @t_ns: T, HPCC_T_MIN_NS to HPCC_T_MAX_NS
- * @eta: target utilisation, in 2^-HPCC_U_SHIFT
- * @trust_idle: the administrator confirms that an empty queue is reported truly
- */
-struct tlm_params {
-	u32 t_ns;
-	u32 eta;
-	bool trust_idle;
-};
-
-/**
  * struct tlm_sample - what the sender knows beside the records
  * @now_ns: local clock
  * @own_bytes_ps: rate of the flow, W / T at most
  * @rtt_ns: RTT of the packet that collected the records; 0: not known
+ * @trust_idle: the administrator confirms that an empty queue is reported truly
  */
 struct tlm_sample {
 	u64 now_ns;
 	u64 own_bytes_ps;
 	u32 rtt_ns;
+	bool trust_idle;
 };
 
 /**
@@ -186,7 +176,7 @@ struct tlm_load {
 /**
  * ntlm_receive() - MeasureInflight with reduced records
  * @v: state; all zero at the start of a connection
- * @p: parameters
+ * @p: parameters: T and eta
  * @path: the records of a packet
  * @s: what the sender knows
  * @load: result; valid with HPCC_RECEIVED_NEW
@@ -194,7 +184,7 @@ struct tlm_load {
  * Return: HPCC_RECEIVED_NEW: @load is for hpcc_receive_ratio(); _FIRST, _PATH: the records were
  * stored; _SAME: there is nothing new; _NOTHING: no hop can be used, or the RTT contradicts them.
  */
-enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct tlm_params *p,
+enum hpcc_received ntlm_receive(struct tlm_vars *v, const struct hpcc_params *p,
 				const struct tlm_path *path,
 				const struct tlm_sample *s, struct tlm_load *load);
 

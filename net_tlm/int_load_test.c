@@ -18,7 +18,7 @@
 #define TX		(TLM_HAS(INT_LAYOUT_TX) | TLM_HAS(INT_LAYOUT_NS))
 #define BASE		(TLM_HAS(INT_LAYOUT_QUEUE) | TLM_HAS(INT_LAYOUT_SPEED))
 
-static const struct tlm_params params = {
+static const struct hpcc_params params = {
 	.t_ns = T_NS, .eta = ETA,
 };
 

@@ -88,13 +88,8 @@ enum ntlm_news ntlm_update(struct ntlm_state *t, const struct hpcc_params *p, st
 			   const struct int_hdr *h, const struct tlm_sample *s,
 			   struct nint_reply *reply)
 {
-	const struct tlm_params params = {
-		.t_ns = p->t_ns,
-		.eta = p->eta,
-		.trust_idle = t->trust_idle,
-	};
 	struct tlm_load load;
-	enum hpcc_received received = ntlm_receive(&t->v, &params, &t->path, s, &load);
+	enum hpcc_received received = ntlm_receive(&t->v, p, &t->path, s, &load);
 	const bool was_elsewhere = t->elsewhere, is_full = ntlm_is_full(t);
 	bool is_new = received == HPCC_RECEIVED_NEW;
 

@@ -108,8 +108,8 @@ static struct ntlm_table *ntlm_read_table(struct genl_info *info)
 		.port = port,
 		.layouts = layouts,
 		.ports = ports,
+		.trust_idle = info->attrs[INT_LAYOUT_A_TRUST_IDLE],
 	};
-	t->trust_idle = info->attrs[INT_LAYOUT_A_TRUST_IDLE];
 	if (schema)
 		t->t.schema = nla_get_u32(schema);
 	err = ntlm_read_layouts(info, t, layout) ?: ntlm_read_ports(info, t, port);
@@ -157,7 +157,7 @@ static int ntlm_del_table(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t, bool trust_idle)
+static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t)
 {
 	if (nla_put(msg, INT_LAYOUT_A_LAYOUTS, t->layouts * sizeof(*t->layout), t->layout))
 		return -EMSGSIZE;
@@ -165,11 +165,10 @@ static int ntlm_put_table(struct sk_buff *msg, const struct tlm_table *t, bool t
 		return -EMSGSIZE;
 	if (t->schema && nla_put_u32(msg, INT_LAYOUT_A_SCHEMA, t->schema))
 		return -EMSGSIZE;
-	return trust_idle ? nla_put_flag(msg, INT_LAYOUT_A_TRUST_IDLE) : 0;
+	return t->trust_idle ? nla_put_flag(msg, INT_LAYOUT_A_TRUST_IDLE) : 0;
 }
 
-static struct sk_buff *ntlm_build_reply(struct genl_info *info, const struct tlm_table *t,
-					bool trust_idle)
+static struct sk_buff *ntlm_build_reply(struct genl_info *info, const struct tlm_table *t)
 {
 	const size_t table_bytes = t->layouts * sizeof(*t->layout) + t->ports * sizeof(*t->port);
 	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE + table_bytes, GFP_KERNEL);
@@ -178,7 +177,7 @@ static struct sk_buff *ntlm_build_reply(struct genl_info *info, const struct tlm
 	if (!msg)
 		return ERR_PTR(-ENOMEM);
 	hdr = genlmsg_put_reply(msg, info, &ntlm_family, 0, INT_LAYOUT_CMD_GET);
-	if (hdr && !ntlm_put_table(msg, t, trust_idle)) {
+	if (hdr && !ntlm_put_table(msg, t)) {
 		genlmsg_end(msg, hdr);
 		return msg;
 	}
@@ -198,11 +197,11 @@ static int ntlm_get_table(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *msg;
 
 	if (info->attrs[INT_LAYOUT_A_BUILTIN]) {
-		msg = ntlm_build_reply(info, &builtin, false);
+		msg = ntlm_build_reply(info, &builtin);
 	} else {
 		mutex_lock(&layout_lock);
 		t = rcu_dereference_protected(ntlm_net(net)->table, lockdep_is_held(&layout_lock));
-		msg = ntlm_build_reply(info, t ? &t->t : &none, t && t->trust_idle);
+		msg = ntlm_build_reply(info, t ? &t->t : &none);
 		mutex_unlock(&layout_lock);
 	}
 	return IS_ERR(msg) ? PTR_ERR(msg) : genlmsg_reply(msg, info);

@@ -19,7 +19,6 @@
  * struct ntlm_table - layouts of a netns; replaced as a whole
  * @t: the table, whose arrays are in the same memory
  * @formats: BIT() of enum tlm_format: formats that have a layout
- * @trust_idle: an empty queue is reported truly
  * @generation: serial number of the table, never 0
  * @rcu: for kvfree_rcu()
  */
@@ -27,7 +26,6 @@ struct ntlm_table {
 	struct tlm_table t;
 	u32 generation;
 	u8 formats;
-	bool trust_idle;
 	struct rcu_head rcu;
 };
 

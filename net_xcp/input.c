@@ -45,7 +45,7 @@ static struct hop_flow *nxcp_open_again(struct nxcp_net *xn, const struct nxcp_a
 	struct hop_flow *flow = NULL;
 
 	if (hop_input_is_from_peer(&a->key, ntohl(th->seq), ntohl(th->ack_seq)) &&
-	    hop_input_state(&a->key) & HOP_INPUT_RECEIVES)
+	    hop_flow_tcp_state(&a->key) & HOP_INPUT_RECEIVES)
 		flow = hop_flow_add(&a->key, false);
 	if (!flow)
 		nxcp_count(xn, XCP_COUNT_IN_NO_FLOW);
@@ -207,7 +207,7 @@ static enum nxcp_count nxcp_input_check(const struct nxcp_net *xn, struct sk_buf
  */
 static bool nxcp_is_strange(const struct nxcp_arrival *a)
 {
-	return a->h.protocol == IPPROTO_TCP && !a->flow && !hop_input_state(&a->key);
+	return a->h.protocol == IPPROTO_TCP && !a->flow && !hop_flow_tcp_state(&a->key);
 }
 
 /*
@@ -348,34 +348,17 @@ unsigned int nxcp_input(struct sk_buff *skb, const struct hop_shim_place *place,
 	return place->next == nxcp_protocol ? nxcp_input_header(xn, skb, place, state) : NF_ACCEPT;
 }
 
-/*
- * Handle our protocol number. The hook has seen all packets except those that arrived in fragments,
- * and left this one in place. A packet that was reassembled is received again, whole, so that the
- * hook sees it. skb->data is at our header.
- *
- * A single IPv6 fragment keeps its fragment header. The hook would not find our header behind it,
- * and IPv6 would call this function again, without end.
- *
- * Return: false if the packet is unchanged and no protocol accepts it.
- */
+/* Return: false if the packet is unchanged and no protocol accepts it. */
 bool nxcp_receive_late(struct sk_buff *skb)
 {
 	const struct nxcp_net *xn = nxcp_net(dev_net(skb->dev));
-	const int ip_bytes = -skb_network_offset(skb);
-	struct hop_shim_place place;
 
 	if (!READ_ONCE(xn->on)) {
 		nxcp_count(xn, XCP_COUNT_IN_OFF);
 		return false;
 	}
-	if (!hop_input_was_fragmented(skb))
+	if (!hop_input_whole(skb, nxcp_protocol))
 		return false;
-	__skb_push(skb, ip_bytes);
-	if (!hop_shim_find(skb, &place) || place.next != nxcp_protocol) {
-		__skb_pull(skb, ip_bytes);
-		return false;
-	}
 	nxcp_count(xn, XCP_COUNT_IN_LATE);
-	hop_input_again(skb);
 	return true;
 }

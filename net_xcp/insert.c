@@ -97,16 +97,6 @@ unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb)
 	return dst->header_len + LL_RESERVED_SPACE(dst->dev) + XCP_HDR_BYTES;
 }
 
-/* Return: true, and count the packet, if a filter would miss what is below a header */
-bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
-		    const struct nf_hook_state *state)
-{
-	if (READ_ONCE(xn->on) == HOP_FILTER_TRUST || !hop_filter_misses_output(skb, state))
-		return false;
-	nxcp_count(xn, XCP_COUNT_OUT_HIDDEN);
-	return true;
-}
-
 /*
  * On loopback the checksum can stay partial: no NIC parses the packet, and it never leaves the
  * host.

@@ -76,7 +76,6 @@
 	count(XCP_COUNT_IN_BAD_SEQ, "in_bad_seq")			\
 	count(XCP_COUNT_IN_EXCESS, "in_excess")				\
 	count(XCP_COUNT_IN_OFF, "in_off")				\
-	count(XCP_COUNT_IN_HIDDEN, "in_hidden")				\
 	count(XCP_COUNT_BAD, NULL)					\
 	count(XCP_COUNT_BAD_TRUNCATED, "bad_truncated")			\
 	count(XCP_COUNT_BAD_VERSION, "bad_version")			\
@@ -86,7 +85,6 @@
 	count(XCP_COUNT_OUT_DATA, "out_data")				\
 	count(XCP_COUNT_OUT_ACK, "out_ack")				\
 	count(XCP_COUNT_OUT_TRY, "out_try")				\
-	count(XCP_COUNT_OUT_HIDDEN, "out_hidden")			\
 	count(XCP_COUNT_OUT_GSO, "out_gso")				\
 	count(XCP_COUNT_ACK_NOW, "ack_now")				\
 	count(XCP_COUNT_ICMP, "icmp")					\
@@ -205,8 +203,6 @@ struct nxcp_note *nxcp_note_leave(struct sk_buff *skb, unsigned int reserve_byte
 bool nxcp_note_take(const struct sk_buff *skb, struct nxcp_note *taken);
 void nxcp_note_forget(const struct sk_buff *skb);
 unsigned int nxcp_note_pushed_bytes(const struct sk_buff *skb);
-bool nxcp_is_hidden(const struct nxcp_net *xn, const struct sk_buff *skb,
-		    const struct nf_hook_state *state);
 struct xcp_hdr *nxcp_insert(struct sk_buff *skb, const struct hop_shim_place *place);
 
 /* sent.c */

@@ -127,7 +127,7 @@ static bool nxcp_output_header(struct nxcp_net *xn, struct sk_buff *skb,
 			       const struct hop_segment *seg, struct hop_flow *flow,
 			       const struct xcp_offer *offer)
 {
-	if (nxcp_is_hidden(xn, skb, seg->state)) {
+	if (hop_carrier_hides(&xn->carrier, READ_ONCE(xn->on), skb, seg->state)) {
 		/* The connection goes on without headers. */
 		hop_flow_event(flow, HOP_EVENT_HIDDEN);
 		return false;

@@ -11,16 +11,12 @@
  * it gets no more copies. Only an answer that quotes a copy has this effect: see xcp_sent.h.
  */
 #include <net/dst.h>
-#include <net/gre.h>
 #include <hopcc/lib/hop_tunnel.h>
 #include <net/ip.h>
 
 #include "net_xcp.h"
 #include "trace.h"
 #include "xcp_sent.h"
-
-/* Flags of RFC 2784 and 2890; a header with others, such as version 1, is not an IP tunnel. */
-#define XCP_GRE_KNOWN (GRE_CSUM | GRE_KEY | GRE_SEQ)
 
 /**
  * struct nxcp_inner - the congestion header inside a tunnel's packet
@@ -40,27 +36,6 @@ bool nxcp_tunnel_is(u8 protocol)
 	return protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6 || protocol == IPPROTO_GRE;
 }
 
-/* Advance @inner->offset_bytes beyond the GRE header. Return: the protocol that it carries, or 0 */
-static __be16 nxcp_pass_gre(const struct sk_buff *skb, struct nxcp_inner *inner)
-{
-	struct gre_base_hdr buf;
-	const struct gre_base_hdr *gre;
-
-	gre = skb_header_pointer(skb, inner->offset_bytes, sizeof(buf), &buf);
-	if (!gre || gre->flags & ~XCP_GRE_KNOWN)
-		return 0;
-	inner->offset_bytes += sizeof(*gre);
-	if (gre->flags & GRE_CSUM) {
-		inner->sum_bytes = inner->offset_bytes;
-		inner->offset_bytes += GRE_HEADER_SECTION;
-	}
-	if (gre->flags & GRE_KEY)
-		inner->offset_bytes += GRE_HEADER_SECTION;
-	if (gre->flags & GRE_SEQ)
-		inner->offset_bytes += GRE_HEADER_SECTION;
-	return gre->protocol;
-}
-
 /* @offset_bytes: from skb->data to the header after the outer IP header, of protocol @next */
 static bool nxcp_find_inner(const struct sk_buff *skb, unsigned int offset_bytes, u8 next,
 			    struct nxcp_inner *inner)
@@ -72,7 +47,7 @@ static bool nxcp_find_inner(const struct sk_buff *skb, unsigned int offset_bytes
 	inner->offset_bytes = offset_bytes;
 	inner->sum_bytes = 0;
 	if (next == IPPROTO_GRE)
-		protocol = nxcp_pass_gre(skb, inner);
+		protocol = hop_tunnel_pass_gre(skb, &inner->offset_bytes, &inner->sum_bytes);
 	else
 		protocol = next == IPPROTO_IPIP ? htons(ETH_P_IP) : htons(ETH_P_IPV6);
 	if (!hop_shim_find_at(skb, inner->offset_bytes, protocol, &place) ||
@@ -114,7 +89,7 @@ bool nxcp_tunnel_may_copy(struct nxcp_net *xn, const struct sk_buff *skb,
 	else if (tunnel && hop_recent_has(&xn->unsupported_tunnels, &peer))
 		obstacle = XCP_COUNT_TUNNEL_AVOIDED;
 	else
-		return !nxcp_is_hidden(xn, skb, state);
+		return !hop_carrier_hides(&xn->carrier, READ_ONCE(xn->on), skb, state);
 	nxcp_count(xn, obstacle);
 	return false;
 }

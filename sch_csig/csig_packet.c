@@ -97,7 +97,7 @@ bool scsig_packet_cut(struct sk_buff *skb, const struct csig_place *place)
 	skb_reset_mac_header(skb);
 	skb_set_network_header(skb, network_bytes);
 	skb_reset_mac_len(skb);
-	scsig_packet_forget_sum(skb);
+	hop_pkt_forget_sum(skb);
 	return true;
 }
 

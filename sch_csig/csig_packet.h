@@ -16,7 +16,6 @@
 
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
-#include <linux/mpls.h>
 #include <linux/skbuff.h>
 #include <hopcc/wire/csig.h>
 #include <hopcc/lib/hop_device.h>
@@ -85,13 +84,6 @@ static inline bool scsig_packet_is_second_form(const struct sk_buff *skb,
 					       const struct csig_place *place)
 {
 	return skb_network_offset(skb) < (int)scsig_packet_behind_bytes(place);
-}
-
-/* A NIC's checksum over the packet is not valid after the packet has been changed. */
-static inline void scsig_packet_forget_sum(struct sk_buff *skb)
-{
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
 }
 
 bool scsig_packet_normalise(struct sk_buff *skb, struct net_device *dev,

@@ -43,7 +43,7 @@
 #include "trace.h"
 
 /**
- * struct scsig_settings - the qdisc's settings; replaced as a whole under the tree lock
+ * struct scsig_settings - the qdisc's settings; replaced as a whole under RTNL and the tree lock
  * @rate_bytes_ps: rate set by tc, bytes/s; TC_CSIG_RATE_AUTO for the device's rate
  * @value: the 32-bit options, by attribute
  * @has_interval: the interval was set by tc; otherwise it follows the rate
@@ -53,7 +53,6 @@
  * @tpids: TPIDs of tags
  * @attrs: attributes of the port for locators, by TC_CSIG_WHAT_*
  * @signal: configuration of the signals, by type
- * @rcu: for freeing; dump() reads the settings without a lock
  */
 struct scsig_settings {
 	u64 rate_bytes_ps;
@@ -64,7 +63,6 @@ struct scsig_settings {
 	struct csig_tpids tpids;
 	u32 attrs[TC_CSIG_WHATS];
 	struct scsig_signal signal[CSIG_TYPES];
-	struct rcu_head rcu;
 };
 
 /**
@@ -91,7 +89,7 @@ struct scsig_shared {
  * struct scsig_sched_data - one port, or one transmit queue of a port
  * @child: the child qdisc; must be first
  * @sch: the qdisc that contains this structure as private data
- * @set: the settings; NULL only until init() sets them
+ * @set: the settings
  * @port: the estimate, or a copy of the shared port's estimate
  * @look_ns: time of the next scsig_look(); 0: at the next departure
  * @known: bit scsig_answer_bit() is set while that member of @answer is valid, which is until the
@@ -110,7 +108,7 @@ struct scsig_shared {
 struct scsig_sched_data {
 	struct hop_child child;
 	struct Qdisc *sch;
-	struct scsig_settings *set;
+	struct scsig_settings set;
 	struct scsig_port_vars port;
 	u64 look_ns;
 	u32 known;
@@ -144,7 +142,7 @@ static u32 scsig_pkts(const struct sk_buff *skb)
 static bool scsig_must_strip(struct scsig_sched_data *q,
 			     const struct csig_place *place, u32 type, u32 pkts)
 {
-	const struct scsig_settings *set = q->set;
+	const struct scsig_settings *set = &q->set;
 	const u32 mode = set->value[TCA_CSIG_MODE];
 
 	if (place->fault)
@@ -160,7 +158,7 @@ static bool scsig_must_strip(struct scsig_sched_data *q,
 /* Remove all tags. Return: false if one stays: then the packet must not leave (section 6.1). */
 static bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkts)
 {
-	struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
+	struct csig_place place = scsig_packet_find(skb, &q->set.tpids);
 
 	do {
 		if (place.fault == CSIG_BAD_TRUNCATED || !scsig_packet_cut(skb, &place)) {
@@ -168,7 +166,7 @@ static bool scsig_strip(struct scsig_sched_data *q, struct sk_buff *skb, u32 pkt
 			return false;
 		}
 		q->stats.stripped_pkts += pkts;
-		place = scsig_packet_find(skb, &q->set->tpids);
+		place = scsig_packet_find(skb, &q->set.tpids);
 	} while (place.form);
 	return true;
 }
@@ -202,7 +200,7 @@ static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
 				      struct sk_buff **to_free)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
+	const struct csig_place place = scsig_packet_find(skb, &q->set.tpids);
 	const u32 pkts = scsig_pkts(skb);
 	u32 type = CSIG_TYPES;
 
@@ -214,7 +212,7 @@ static noinline int scsig_enqueue_any(struct sk_buff *skb, struct Qdisc *sch,
 	if (scsig_must_strip(q, &place, type, pkts))
 		return scsig_strip(q, skb, pkts) ? hop_child_enqueue(skb, sch, to_free) :
 						   qdisc_drop(skb, sch, to_free);
-	if (type == CSIG_PD && scsig_has(q->set, type))
+	if (type == CSIG_PD && scsig_has(&q->set, type))
 		hop_arrival_note(skb, sch, HOP_MARK_CSIG);
 	if (!place.fault && scsig_packet_is_second_form(skb, &place) &&
 	    scsig_packet_normalise(skb, qdisc_dev(sch), &place) && skb_is_gso(skb) &&
@@ -231,13 +229,13 @@ static int scsig_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff 
 
 	if (q->has_ring)
 		hop_port_look_stopped(&q->ring, sch, skb);
-	place.form = scsig_packet_glance(skb, &q->set->tpids);
+	place.form = scsig_packet_glance(skb, &q->set.tpids);
 	if (!place.form)
 		return hop_child_enqueue(skb, sch, to_free);
 	if (place.form == CSIG_FORMS || scsig_packet_is_second_form(skb, &place))
 		return scsig_enqueue_any(skb, sch, to_free);
 	type = csig_read(place.form, skb->data + CSIG_FIRST_TAG_BYTES + CSIG_TPID_BYTES).type;
-	if (!scsig_has(q->set, type))
+	if (!scsig_has(&q->set, type))
 		return scsig_enqueue_any(skb, sch, to_free);
 	scsig_count(q, place.form, scsig_pkts(skb));
 	/* The tag asks for the packet's delay in this port. */
@@ -259,7 +257,7 @@ static void scsig_warn_slow(struct scsig_sched_data *q, const struct hop_drain *
 		return;
 	q->warned_slow = true;
 	net_warn_ratelimited("%s: csig has a rate of %llu bytes/s, but the port sends %llu: using that\n",
-			     qdisc_dev(q->sch)->name, q->set->port.capacity_bytes_ps,
+			     qdisc_dev(q->sch)->name, q->set.port.capacity_bytes_ps,
 			     drain->rate_bytes_ps);
 }
 
@@ -279,9 +277,9 @@ static void scsig_measure_port(struct scsig_sched_data *q, struct scsig_port_var
 
 	if (q->sent.port)
 		lockdep_assert_held(&q->sent.port->lock);
-	if (now_ns - q->drain_run.start_ns < scsig_port_t_ns(vars, &q->set->port) / 2)
+	if (now_ns - q->drain_run.start_ns < scsig_port_t_ns(vars, &q->set.port) / 2)
 		return;
-	if (hop_drain_look(&vars->drain, &q->drain_run, q->set->port.capacity_bytes_ps, &sent))
+	if (hop_drain_look(&vars->drain, &q->drain_run, q->set.port.capacity_bytes_ps, &sent))
 		scsig_warn_slow(q, &vars->drain);
 	vars->drain_interval_ns = vars->drain.rate_bytes_ps ?
 				  scsig_port_interval_ns(vars->drain.rate_bytes_ps) : 0;
@@ -297,7 +295,7 @@ static bool scsig_look_shared(struct scsig_sched_data *q, u64 now_ns)
 	bool ended;
 
 	spin_lock(&shared->port.lock);
-	ended = scsig_port_look(&shared->vars, &q->set->port, hop_port_sum(&shared->port), now_ns);
+	ended = scsig_port_look(&shared->vars, &q->set.port, hop_port_sum(&shared->port), now_ns);
 	scsig_measure_port(q, &shared->vars, now_ns);
 	q->port = shared->vars;
 	spin_unlock(&shared->port.lock);
@@ -309,7 +307,7 @@ static bool scsig_look_alone(struct scsig_sched_data *q, u64 now_ns)
 {
 	const u64 bytes = atomic64_read(&q->sent.sent_bytes);
 
-	if (!scsig_port_look(&q->port, &q->set->port, bytes, now_ns))
+	if (!scsig_port_look(&q->port, &q->set.port, bytes, now_ns))
 		return false;
 	scsig_measure_port(q, &q->port, now_ns);
 	return true;
@@ -320,11 +318,11 @@ static noinline void scsig_look(struct scsig_sched_data *q, u64 now_ns)
 	const bool ended = q->sent.port ? scsig_look_shared(q, now_ns) :
 					  scsig_look_alone(q, now_ns);
 
-	q->look_ns = q->port.start_ns + scsig_port_due_ns(&q->port, &q->set->port);
+	q->look_ns = q->port.start_ns + scsig_port_due_ns(&q->port, &q->set.port);
 	q->known = 0;
 	if (ended)
 		trace_csig_interval(q->sch, q->port.used_bytes_ps,
-				    scsig_port_available_bytes_ps(&q->port, &q->set->port));
+				    scsig_port_available_bytes_ps(&q->port, &q->set.port));
 }
 
 static u32 scsig_answer_bit(u32 type, enum csig_form form)
@@ -332,20 +330,10 @@ static u32 scsig_answer_bit(u32 type, enum csig_form form)
 	return BIT(type * CSIG_FORMS + form);
 }
 
-/* Compute the value for the first tag of this type and form since the estimate changed. */
-static void scsig_compute_answer(struct scsig_sched_data *q, u32 type, enum csig_form form)
-{
-	struct scsig_answer *answer = &q->answer[type][form];
-
-	answer->measured = scsig_port_value(&q->port, &q->set->port, type);
-	answer->code = csig_encode(&q->set->signal[type].scale, form, answer->measured);
-	q->known |= scsig_answer_bit(type, form);
-}
-
 /* Return: the time that a packet will wait in the driver's ring, ns */
 static u64 scsig_ring_wait_ns(struct scsig_sched_data *q, u64 now_ns)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set->port.shared);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set.port.shared);
 
 	return hop_ring_wait_ns(&q->ring, hop_ring_held_bytes(&q->ring, now_ns, &bql));
 }
@@ -358,7 +346,7 @@ static bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
 			       enum csig_form form, const struct csig_tag *t, u64 now_ns,
 			       struct scsig_answer *a)
 {
-	const struct scsig_signal *signal = &q->set->signal[CSIG_PD];
+	const struct scsig_signal *signal = &q->set.signal[CSIG_PD];
 	u64 waited_ns = hop_arrival_take(skb, q->sch, HOP_MARK_CSIG, now_ns);
 
 	if (waited_ns == HOP_MARK_UNKNOWN_NS) {
@@ -380,11 +368,18 @@ static bool scsig_answer_delay(struct scsig_sched_data *q, struct sk_buff *skb,
 static bool scsig_answer(struct scsig_sched_data *q, struct sk_buff *skb, enum csig_form form,
 			 const struct csig_tag *t, u64 now_ns, struct scsig_answer *a)
 {
+	struct scsig_answer *known;
+
 	if (t->type == CSIG_PD)
 		return scsig_answer_delay(q, skb, form, t, now_ns, a);
-	if (!(q->known & scsig_answer_bit(t->type, form)))
-		scsig_compute_answer(q, t->type, form);
-	*a = q->answer[t->type][form];
+	known = &q->answer[t->type][form];
+	/* The first tag of this type and form since the estimate changed. */
+	if (!(q->known & scsig_answer_bit(t->type, form))) {
+		known->measured = scsig_port_value(&q->port, &q->set.port, t->type);
+		known->code = csig_encode(&q->set.signal[t->type].scale, form, known->measured);
+		q->known |= scsig_answer_bit(t->type, form);
+	}
+	*a = *known;
 	return csig_worse(t->type, a->code, t->value);
 }
 
@@ -410,16 +405,16 @@ static noinline void scsig_update_tag(struct scsig_sched_data *q, struct sk_buff
 	struct csig_tag t = csig_read(form, skb->data + data_bytes);
 	struct scsig_answer a;
 
-	if (!scsig_has(q->set, t.type) || !scsig_answer(q, skb, form, &t, now_ns, &a))
+	if (!scsig_has(&q->set, t.type) || !scsig_answer(q, skb, form, &t, now_ns, &a))
 		return;
 	if (!hop_pkt_writable(skb, data_bytes + csig_data_bytes(form))) {
 		q->stats.unwritable_pkts += scsig_pkts(skb);
 		return;
 	}
 	t.value = a.code;
-	t.locator = scsig_locator(q->set, skb, t.type, form);
+	t.locator = scsig_locator(&q->set, skb, t.type, form);
 	csig_write(form, skb->data + data_bytes, &t);
-	scsig_packet_forget_sum(skb);
+	hop_pkt_forget_sum(skb);
 	q->stats.updated_pkts[t.type] += scsig_pkts(skb);
 	trace_csig_update(q->sch, form, skb->data + data_bytes, a.measured);
 }
@@ -427,9 +422,9 @@ static noinline void scsig_update_tag(struct scsig_sched_data *q, struct sk_buff
 /* Update a packet that may have a tag anywhere. Bytes that a program may still write are copied. */
 static noinline void scsig_update_any(struct scsig_sched_data *q, struct sk_buff *skb, u64 now_ns)
 {
-	const struct csig_place place = scsig_packet_find(skb, &q->set->tpids);
+	const struct csig_place place = scsig_packet_find(skb, &q->set.tpids);
 
-	if (!place.form || place.fault || !q->set->types)
+	if (!place.form || place.fault || !q->set.types)
 		return;
 	if (skb_headlen(skb) >= scsig_packet_behind_bytes(&place) ||
 	    hop_pkt_writable(skb, scsig_packet_behind_bytes(&place)))
@@ -440,29 +435,24 @@ static noinline void scsig_update_any(struct scsig_sched_data *q, struct sk_buff
 
 static void scsig_give_to_ring(struct scsig_sched_data *q, u64 now_ns, u32 bytes)
 {
-	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set->port.shared);
+	const struct hop_ring_bql bql = hop_port_bql(q->sch, q->set.port.shared);
 
 	hop_ring_give(&q->ring, now_ns, bytes, &bql);
-}
-
-/* If packets are left, the child holds them back: do not take this for a slow port. */
-static void scsig_get_none(struct scsig_sched_data *q)
-{
-	hop_ring_idle(&q->ring);
-	hop_drain_stop(&q->drain_run);
 }
 
 static struct sk_buff *scsig_dequeue(struct Qdisc *sch)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = hop_child_dequeue(sch);
-	const struct scsig_settings *set = q->set;
+	const struct scsig_settings *set = &q->set;
 	struct hop_pkt_wire wire;
 	enum csig_form form;
 	u64 now_ns;
 
 	if (!skb) {
-		scsig_get_none(q);
+		hop_ring_idle(&q->ring);
+		/* If packets are left, the child holds them back: the port may not be slow. */
+		hop_drain_stop(&q->drain_run);
 		return NULL;
 	}
 	now_ns = ktime_get_ns();
@@ -527,9 +517,7 @@ static const struct hop_nla_option scsig_options_u32[TCA_CSIG_MAX + 1] = {
 /* The policy does not check ranges, since its error message could not name the option. */
 static const struct nla_policy scsig_policy[TCA_CSIG_MAX + 1] = {
 	[TCA_CSIG_RATE] = { .type = NLA_U64 },
-	[TCA_CSIG_OVERHEAD ... TCA_CSIG_SHIFT] = { .type = NLA_U32 },
-	[TCA_CSIG_UNUSED] = { .type = NLA_REJECT },
-	[TCA_CSIG_TPID_COMPACT ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
+	[TCA_CSIG_OVERHEAD ... TCA_CSIG_LIMIT] = { .type = NLA_U32 },
 	[TCA_CSIG_SIGNAL_ABW ... TCA_CSIG_SIGNAL_PD] = { .type = NLA_NESTED },
 };
 
@@ -691,25 +679,23 @@ static void scsig_forget_drain(struct scsig_sched_data *q)
 	spin_unlock_bh(&q->sent.port->lock);
 }
 
-/* Context: tree lock held. Return: the old settings. */
-static struct scsig_settings *scsig_use(struct scsig_sched_data *q, struct scsig_settings *set,
-					struct hop_port *port)
+/* Context: tree lock held. */
+static void scsig_use(struct scsig_sched_data *q, const struct scsig_settings *set,
+		      struct hop_port *port)
 {
-	struct scsig_settings *old = q->set;
-
 	hop_assert_qdisc_lock(q->sch);
-	if (port != q->sent.port || (old && !scsig_measures_alike(old, set)))
+	if (port != q->sent.port || !scsig_measures_alike(&q->set, set))
 		memset(&q->port, 0, sizeof(q->port));
 	hop_port_use(&q->sent, port);
-	if (old && old->port.capacity_bytes_ps != set->port.capacity_bytes_ps)
+	if (q->set.port.capacity_bytes_ps &&
+	    q->set.port.capacity_bytes_ps != set->port.capacity_bytes_ps)
 		scsig_forget_drain(q);
+	q->set = *set;
 	/* The overhead may have changed. */
 	hop_drain_stop(&q->drain_run);
 	q->has_ring = hop_port_has_ring(q->sch);
 	hop_ring_set_rate(&q->ring, set->port.capacity_bytes_ps);
 	scsig_look_soon(q);
-	smp_store_release(&q->set, set);	/* for dump() */
-	return old;
 }
 
 static int scsig_prepare(const struct Qdisc *sch, struct scsig_settings *set, struct nlattr **tb,
@@ -754,45 +740,38 @@ static int scsig_find_port(const struct Qdisc *sch, struct scsig_settings *set,
 	return *port ? 0 : -ENOMEM;
 }
 
-/* @set: a copy of the old settings, or the defaults; this function takes it over. */
-static int scsig_configure(struct Qdisc *sch, struct scsig_settings *set, struct nlattr **tb,
-			   struct netlink_ext_ack *extack)
+static int scsig_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = NULL, *old_port;
+	struct scsig_settings *set = kmemdup(&q->set, sizeof(*set), GFP_KERNEL);
+	struct hop_port *port = NULL;
 	u32 limit_bytes = 0;
-	int err = scsig_prepare(sch, set, tb, &limit_bytes, extack);
+	int err;
 
+	if (!set)
+		return -ENOMEM;
+	err = scsig_prepare(sch, set, tb, &limit_bytes, extack);
 	if (!err)
 		err = scsig_find_port(sch, set, &port);
 	if (!err)
 		err = hop_limit_set(sch, limit_bytes);
 	if (err) {
 		hop_port_put(port);
-		kfree(set);
-		return err;
+	} else {
+		sch_tree_lock(sch);
+		scsig_use(q, set, port);
+		sch_tree_unlock(sch);
 	}
-	sch_tree_lock(sch);
-	old_port = q->sent.port;
-	set = scsig_use(q, set, port);
-	sch_tree_unlock(sch);
-	hop_port_put(old_port);
-	if (set)
-		kfree_rcu(set, rcu);
-	return 0;
+	kfree(set);
+	return err;
 }
 
 static int scsig_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
-	struct scsig_sched_data *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_CSIG_MAX + 1];
-	struct scsig_settings *set;
 	int err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, scsig_policy, extack);
 
-	if (err)
-		return err;
-	set = kmemdup(q->set, sizeof(*set), GFP_KERNEL);
-	return set ? scsig_configure(sch, set, tb, extack) : -ENOMEM;
+	return err ?: scsig_configure(sch, tb, extack);
 }
 
 /* The speed of the port's device may have changed. Context: RTNL. */
@@ -801,16 +780,16 @@ static void scsig_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	struct scsig_sched_data *q = qdisc_priv(sch);
 
 	ASSERT_RTNL();
-	if (q->set->rate_bytes_ps != TC_CSIG_RATE_AUTO)
+	if (q->set.rate_bytes_ps != TC_CSIG_RATE_AUTO)
 		return;
-	if (rate_bytes_ps != q->set->port.capacity_bytes_ps) {
+	if (rate_bytes_ps != q->set.port.capacity_bytes_ps) {
 		scsig_forget_drain(q);
 		hop_drain_stop(&q->drain_run);
 	}
-	scsig_set_rate(q->set, rate_bytes_ps);
+	scsig_set_rate(&q->set, rate_bytes_ps);
 	hop_ring_set_rate(&q->ring, rate_bytes_ps);
 	/* The current interval gets the new length. */
-	scsig_set_interval(q->set, rate_bytes_ps);
+	scsig_set_interval(&q->set, rate_bytes_ps);
 	scsig_look_soon(q);
 }
 
@@ -822,12 +801,8 @@ static void scsig_signal_defaults(struct scsig_signal *signal, u32 quantum, u32 
 	tc_csig_pow2(signal->scale.edge, base);
 }
 
-static struct scsig_settings *scsig_defaults(void)
+static void scsig_defaults(struct scsig_settings *set)
 {
-	struct scsig_settings *set = kzalloc(sizeof(*set), GFP_KERNEL);
-
-	if (!set)
-		return NULL;
 	hop_nla_defaults(set->value, scsig_options_u32, TCA_CSIG_MAX);
 	scsig_signal_defaults(&set->signal[CSIG_ABW], TC_CSIG_QUANTUM_DEFAULT_KBIT_PS,
 			      TC_CSIG_POW2_DEFAULT_KBIT_PS);
@@ -835,49 +810,36 @@ static struct scsig_settings *scsig_defaults(void)
 			      TC_CSIG_POW2_DEFAULT_PPM);
 	scsig_signal_defaults(&set->signal[CSIG_PD], TC_CSIG_QUANTUM_DEFAULT_NS,
 			      TC_CSIG_POW2_DEFAULT_NS);
-	return set;
 }
 
 static int scsig_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	const struct net_device *dev = qdisc_dev(sch);
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct nlattr *tb[TCA_CSIG_MAX + 1] = {};
-	struct scsig_settings *set;
-	int err = 0;
+	struct nlattr *none[TCA_CSIG_MAX + 1] = {};
+	int err;
 
 	hop_child_prepare(sch);
 	q->sch = sch;
 	q->sent.sch = sch;
 	if (dev->type != ARPHRD_ETHER && dev->type != ARPHRD_LOOPBACK)
 		return hop_nla_refuse(extack, NULL, "the device has no Ethernet frames: no tags");
-	if (opt)
-		err = hop_nla_parse(tb, TCA_CSIG_MAX, opt, scsig_policy, extack);
+	scsig_defaults(&q->set);
+	err = hop_child_init(sch, 0, extack);
 	if (!err)
-		err = hop_child_init(sch, 0, extack);
-	if (err)
-		return err;
-	set = scsig_defaults();
-	if (!set)
-		return -ENOMEM;
-	err = scsig_configure(sch, set, tb, extack);
-	if (err)
-		return err;
-	hop_speed_watch(&q->speed, sch, scsig_follow_speed);
-	return 0;
+		err = opt ? scsig_change(sch, opt, extack) : scsig_configure(sch, none, extack);
+	if (!err)
+		hop_speed_watch(&q->speed, sch, scsig_follow_speed);
+	return err;
 }
 
 static void scsig_destroy(struct Qdisc *sch)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
 	hop_port_use(&q->sent, NULL);
-	hop_port_put(port);
 	hop_child_destroy(sch);
-	if (q->set)
-		kfree_rcu(q->set, rcu);
 }
 
 static int scsig_dump_signal(struct sk_buff *skb, const struct scsig_signal *signal, int attr)
@@ -899,7 +861,7 @@ static int scsig_dump_signal(struct sk_buff *skb, const struct scsig_signal *sig
 static int scsig_put(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct scsig_sched_data *q = qdisc_priv(sch);
-	const struct scsig_settings *set = READ_ONCE(q->set);
+	const struct scsig_settings *set = &q->set;
 	int type, err = nla_put_u64_64bit(skb, TCA_CSIG_RATE, set->rate_bytes_ps, TCA_CSIG_PAD);
 
 	if (!err)
@@ -909,15 +871,10 @@ static int scsig_put(struct Qdisc *sch, struct sk_buff *skb)
 	return err ?: hop_limit_put(skb, sch, TCA_CSIG_LIMIT);
 }
 
-/* RCU protects the settings, since the kernel need not hold RTNL here against change(). */
+/* RTNL excludes a concurrent change(). */
 static int scsig_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
-	int ret;
-
-	rcu_read_lock();
-	ret = hop_nla_dump(sch, skb, scsig_put);
-	rcu_read_unlock();
-	return ret;
+	return hop_nla_dump(sch, skb, scsig_put);
 }
 
 /* Compute the estimate that the next tag would get. Context: tree lock held. */
@@ -933,7 +890,7 @@ static struct scsig_port_vars scsig_estimate_now(struct scsig_sched_data *q)
 		bytes = hop_port_sum(q->sent.port);
 		spin_unlock_bh(&q->sent.port->lock);
 	}
-	scsig_port_look(&now, &q->set->port, bytes, ktime_get_ns());
+	scsig_port_look(&now, &q->set.port, bytes, ktime_get_ns());
 	return now;
 }
 
@@ -947,8 +904,8 @@ static int scsig_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	sch_tree_lock(sch);
 	st = q->stats;
 	now = scsig_estimate_now(q);
-	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set->port);
-	st.rate_bytes_ps = q->set->port.capacity_bytes_ps;
+	st.available_bytes_ps = scsig_port_available_bytes_ps(&now, &q->set.port);
+	st.rate_bytes_ps = q->set.port.capacity_bytes_ps;
 	st.measured_bytes_ps = now.drain.rate_bytes_ps;
 	st.tx_bytes = hop_port_total_bytes(&q->sent);
 	st.qdiscs = hop_port_qdiscs(&q->sent);

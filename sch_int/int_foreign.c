@@ -117,8 +117,7 @@ static bool sint_grow(struct sk_buff *skb, const struct sint_ip *i, int at_bytes
 	skb_set_network_header(skb, network_bytes);
 	if (has_transport)
 		skb_set_transport_header(skb, transport_bytes);
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	sint_grow_ip(skb, i, more_bytes);
 	return true;
 }
@@ -175,8 +174,7 @@ static unsigned int sint_write_ioam(struct sk_buff *skb, const struct sint_ip *i
 	if (!hop_pkt_writable(skb, i->next_bytes + v.hdr_bytes))
 		return SINT_REFUSED(UNWRITABLE);
 	sint_ioam_write(&v, skb->data + i->next_bytes, n);
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	return 0;
 }
 
@@ -233,8 +231,7 @@ static unsigned int sint_flag_intmd(struct sk_buff *skb, const struct sint_ip *i
 	before = h->first;
 	h->first |= cpu_to_be32(flag << 25);
 	sint_add_check(skb, i, csum_sub((__force __wsum)h->first, (__force __wsum)before));
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	return why;
 }
 

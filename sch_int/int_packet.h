@@ -14,7 +14,6 @@
 
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
-#include <linux/udp.h>
 #include <net/checksum.h>
 #include <hopcc/lib/hop_pkt.h>
 #include <hopcc/wire/ifa.h>

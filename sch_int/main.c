@@ -166,9 +166,7 @@ static __always_inline bool sint_write_stamp(struct sint_sched_data *q, struct s
 	written = sint_hop_write(h, &q->params.hop, int_pack(&record), &change);
 	if (check)
 		sint_correct_check(check, change);
-	/* The range that the NIC's checksum covers is unknown. */
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	trace_int_stamp(q->sent.sch, h, &record, written);
 	return written;
 }
@@ -332,8 +330,7 @@ static noinline void sint_clear(struct sint_sched_data *q, struct sk_buff *skb, 
 	if (sint_check_stands(skb, &place))
 		csum_replace_by_diff((__sum16 *)(skb->data + place.check_bytes),
 				     csum_sub(csum_partial(h, bytes, 0), before));
-	if (skb->ip_summed == CHECKSUM_COMPLETE)
-		skb->ip_summed = CHECKSUM_NONE;
+	hop_pkt_forget_sum(skb);
 	q->stats.cleared_pkts += pkts;
 }
 
@@ -561,18 +558,13 @@ static bool sint_must_scale(const struct sint_config *c, u64 rate_bytes_ps)
 	       !c->value[TCA_INT_SHARE] && !c->value[TCA_INT_SOJOURN];
 }
 
-/* Return: true for a class with a guaranteed rate on a port that it shares with other classes */
-static bool sint_is_guaranteed(const struct sint_config *c, u64 rate_bytes_ps)
-{
-	return c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps;
-}
-
 static void sint_set_rate(struct sint_params *p, const struct sint_config *c, u64 rate_bytes_ps)
 {
 	p->rate_bytes_ps = rate_bytes_ps;
 	p->hop.code = sint_hop_code(c->speed_bytes_ps ?: rate_bytes_ps);
 	p->hop.pace_q40 = sint_hop_pace_q40(c->speed_bytes_ps ?: rate_bytes_ps);
-	p->hop.least_q40 = sint_is_guaranteed(c, rate_bytes_ps) ?
+	/* A class with a guaranteed rate on a port that it shares with other classes */
+	p->hop.least_q40 = c->value[TCA_INT_SHARE] && c->speed_bytes_ps > rate_bytes_ps ?
 		sint_class_least_q40(rate_bytes_ps) : 0;
 	p->full_bytes_ps = p->hop.least_q40 ? c->speed_bytes_ps : rate_bytes_ps;
 	p->untimed_q32 = p->hop.code && rate_bytes_ps ?
@@ -642,7 +634,7 @@ static int sint_resolve_rate(const struct Qdisc *sch, struct sint_params *p,
 static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = NULL, *old_port;
+	struct hop_port *port = NULL;
 	struct sint_config config = q->config;
 	struct sint_params params = {};
 	u32 limit_bytes = 0;
@@ -676,14 +668,12 @@ static int sint_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 
 	params.has_ring = hop_port_has_ring(sch);
 	sch_tree_lock(sch);
-	old_port = q->sent.port;
 	hop_port_use(&q->sent, port);
 	q->class.scale_q32 = 0;
 	q->config = config;
 	q->params = params;
 	hop_ring_set_rate(&q->ring, params.rate_bytes_ps);
 	sch_tree_unlock(sch);
-	hop_port_put(old_port);
 	return 0;
 }
 
@@ -746,11 +736,9 @@ static int sint_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 static void sint_destroy(struct Qdisc *sch)
 {
 	struct sint_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = q->sent.port;
 
 	hop_speed_unwatch(&q->speed);
 	hop_port_use(&q->sent, NULL);
-	hop_port_put(port);
 	hop_child_destroy(sch);
 }
 

@@ -23,9 +23,10 @@
  * another.
  *
  * While packets are queued but none arrives or departs, each further period would compute the same
- * values as the one before. After XCP_STILL_PERIODS such periods a timer pauses. The next packet
- * restarts it with the phase that it would have without the pause, so the results do not change.
- * Otherwise a child that holds back a packet for hours would keep a CPU busy.
+ * values as the one before. After XCP_STILL_PERIODS such periods the queue's timer rests, and the
+ * control interval's with the next interval in which nothing moves. All values stay. The next packet
+ * starts the timers again. Otherwise a child that holds back a packet for hours would keep a CPU
+ * busy.
  *
  * On a hardware device, what the driver's ring holds (xcp_ring.h) belongs to the persistent queue.
  */
@@ -59,29 +60,11 @@ struct sxcp_config {
 };
 
 /*
- * A timer pauses only after this number of periods without a change. Shorter gaps, such as the time
- * of one packet on a slow link, do not pause it, because restarting a timer costs more than a few
- * expiries.
+ * The timers rest only after this number of periods of the queue's timer without a change. Shorter
+ * gaps, such as the time of one packet on a slow link, do not stop them, because starting a timer
+ * costs more than a few expiries.
  */
 #define XCP_STILL_PERIODS 16
-
-/**
- * struct sxcp_timer - one of the port's two timers; protected by the qdisc lock
- * @timer: expires at the end of each period
- * @start_ns: start of the current period
- * @period_ns: length of the current period
- * @moves: the port's count of arrivals and departures at @start_ns
- * @still_periods: consecutive periods that ended without an arrival or departure
- * @rests: the timer is paused although the port is in use
- */
-struct sxcp_timer {
-	struct hrtimer timer;
-	u64 start_ns;
-	u64 period_ns;
-	u64 moves;
-	u32 still_periods;
-	bool rests;
-};
 
 /**
  * struct sxcp_sched_data - one port, or one transmit queue of a port
@@ -107,9 +90,14 @@ struct sxcp_timer {
  * @other_left_bytes: bytes dequeued from the other queue
  * @other_lost_bytes: bytes lost in the other queue that are already accounted for
  * @other_queue: the child that the counts of the other queue belong to; only compared
- * @runs: the port is in use: its timers run or are paused
- * @rests: the next packet that arrives or departs must start a timer
+ * @runs: the port is in use: its timers run or rest
+ * @rests: the queue's timer is not running: the next packet that arrives or departs starts it
+ * @ctl_rests: nor is the control interval's
+ * @still_periods: periods in a row that ended without an arrival or departure
  * @moves: number of arrivals and departures
+ * @queue_moves: @moves at the start of the queue's period
+ * @ctl_moves: @moves at the start of the control interval
+ * @ctl_start_ns: start of the control interval
  * @ctl: ends control intervals
  * @queue: ends periods of the queue's estimate
  * @arrived: with several transmit queues, the bytes that arrived here, for the other queues
@@ -145,9 +133,14 @@ struct sxcp_sched_data {
 	const struct Qdisc *other_queue;
 	bool runs;
 	bool rests;
+	bool ctl_rests;
+	u32 still_periods;
 	u64 moves;
-	struct sxcp_timer ctl;
-	struct sxcp_timer queue;
+	u64 queue_moves;
+	u64 ctl_moves;
+	u64 ctl_start_ns;
+	struct hrtimer ctl;
+	struct hrtimer queue;
 	struct hop_port_queue arrived;
 	atomic64_t arrived_time;
 	u64 reported_bytes;
@@ -293,44 +286,6 @@ static void sxcp_meet_others(struct sxcp_sched_data *q, u64 now_ns)
 		sxcp_close_pools(&q->vars);
 }
 
-static void sxcp_start_timer(struct sxcp_timer *t, u64 start_ns, u64 period_ns, u64 moves)
-{
-	t->start_ns = start_ns;
-	t->period_ns = period_ns;
-	t->moves = moves;
-	t->still_periods = 0;
-	t->rests = false;
-	hrtimer_start(&t->timer, ns_to_ktime(start_ns + period_ns), HRTIMER_MODE_ABS_SOFT);
-}
-
-/* Restart a paused timer with the phase that it would have without the pause. */
-static void sxcp_resume_timer(struct sxcp_timer *t, u64 now_ns, u64 moves)
-{
-	if (t->rests)
-		sxcp_start_timer(t, sxcp_period_start_ns(t->start_ns, t->period_ns, now_ns),
-				 t->period_ns, moves);
-}
-
-/*
- * A period ended. The timer pauses if many periods in a row had no packet and @settled is true,
- * because the next period would compute the same values.
- *
- * Return: the time when the next period ends; 0 if the timer pauses.
- */
-static u64 sxcp_next_period(struct sxcp_sched_data *q, struct sxcp_timer *t, u64 now_ns,
-			    u64 period_ns, bool settled)
-{
-	t->start_ns = now_ns;
-	t->period_ns = period_ns;
-	t->still_periods = t->moves == q->moves && settled ? t->still_periods + 1 : 0;
-	t->moves = q->moves;
-	t->rests = t->still_periods >= XCP_STILL_PERIODS;
-	if (!t->rests)
-		return now_ns + period_ns;
-	q->rests = true;
-	return 0;
-}
-
 /* Return: bytes that the qdisc has ever sent, on the link */
 static u64 sxcp_sent_bytes(const struct sxcp_sched_data *q)
 {
@@ -356,47 +311,42 @@ static u32 sxcp_look_into_ring(struct sxcp_sched_data *q, u64 now_ns)
 	return sxcp_ring_close(&q->ring, &look);
 }
 
-/* Line 19, and the equivalent for the queue's timer: the first packet starts the timers. */
-static void sxcp_wake(struct sxcp_sched_data *q)
+static void sxcp_start_timer(struct hrtimer *timer, u64 end_ns)
 {
-	const u64 queue_ns = sxcp_close_queue(&q->vars, &q->params, 0);
+	hrtimer_start(timer, ns_to_ktime(end_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+/*
+ * Line 19, and the equivalent for the queue's timer: the first packet, and the next one after a
+ * rest, start the timers. The queue was the same until then.
+ */
+static void sxcp_start_timers(struct sxcp_sched_data *q)
+{
 	const u64 now_ns = ktime_get_ns();
+	const u64 queue_ns = sxcp_close_queue(&q->vars, &q->params, sxcp_queue_bytes(q));
 
 	WRITE_ONCE(q->runs, true);
 	q->rests = false;
-	sxcp_meet_others(q, now_ns);
+	q->still_periods = 0;
+	q->queue_moves = q->moves;
 	sxcp_look_into_ring(q, now_ns);
-	sxcp_start_timer(&q->ctl, now_ns, q->vars.ctl_interval_ns, q->moves);
-	sxcp_start_timer(&q->queue, now_ns, queue_ns, q->moves);
+	sxcp_start_timer(&q->queue, now_ns + queue_ns);
+	if (!q->ctl_rests)
+		return;
+	q->ctl_rests = false;
+	q->ctl_moves = q->moves;
+	q->ctl_start_ns = now_ns;
+	hop_drain_stop(&q->drain_run);
+	sxcp_meet_others(q, now_ns);
+	sxcp_start_timer(&q->ctl, now_ns + q->vars.ctl_interval_ns);
 }
 
-/* Something changes at a port in use with a paused timer; @queue_bytes were queued until now. */
-static void sxcp_resume(struct sxcp_sched_data *q, u32 queue_bytes)
-{
-	const u64 now_ns = ktime_get_ns();
-
-	q->rests = false;
-	if (q->queue.rests) {
-		sxcp_stand_queue(&q->vars, queue_bytes);
-		sxcp_look_into_ring(q, now_ns);
-	}
-	if (q->ctl.rests) {
-		hop_drain_stop(&q->drain_run);
-		sxcp_meet_others(q, now_ns);
-	}
-	sxcp_resume_timer(&q->ctl, now_ns, q->moves);
-	sxcp_resume_timer(&q->queue, now_ns, q->moves);
-}
-
-/* A callback that is already running waits for our lock and then finds that it is too late. */
+/* A timer that still expires finds that it is too late. */
 static void sxcp_sleep(struct sxcp_sched_data *q)
 {
 	WRITE_ONCE(q->runs, false);
 	q->rests = true;
-	q->ctl.rests = false;
-	q->queue.rests = false;
-	hrtimer_try_to_cancel(&q->ctl.timer);
-	hrtimer_try_to_cancel(&q->queue.timer);
+	q->ctl_rests = true;
 	hop_drain_stop(&q->drain_run);
 	q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 	sxcp_keep_sums(q);
@@ -428,14 +378,11 @@ static void sxcp_measure_port(struct sxcp_sched_data *q, u64 now_ns)
 	q->params.capacity_bytes_ps = sxcp_capacity_bytes_ps(q);
 }
 
-/*
- * End a control interval. Return: the time when the next one ends; 0 if the timer stops or pauses
- */
+/* End a control interval. Return: the time when the next one ends; 0 if the timer stops */
 static u64 sxcp_end_interval(struct sxcp_sched_data *q)
 {
-	bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
-	u64 now_ns = ktime_get_ns();
-	u64 elapsed_ns = now_ns - q->ctl.start_ns;
+	const bool idle = !q->vars.input_bytes && !q->share.arrived_bytes && !q->sch->q.qlen;
+	const u64 now_ns = ktime_get_ns(), elapsed_ns = now_ns - q->ctl_start_ns;
 	const struct sxcp_others others = sxcp_others_in_interval(q, now_ns, elapsed_ns);
 
 	q->stats.intervals++;
@@ -445,29 +392,26 @@ static u64 sxcp_end_interval(struct sxcp_sched_data *q)
 	sxcp_keep_sums(q);
 	sxcp_close_interval(&q->vars, &q->params, &others, elapsed_ns);
 	trace_xcp_interval(q->sch, &q->vars, elapsed_ns);
-	if (idle) {
+	q->ctl_rests = q->rests && q->moves == q->ctl_moves;
+	q->ctl_moves = q->moves;
+	q->ctl_start_ns = now_ns;
+	if (idle)
 		sxcp_sleep(q);
-		return 0;
-	}
-	return sxcp_next_period(q, &q->ctl, now_ns, q->vars.ctl_interval_ns, true);
+	return q->ctl_rests ? 0 : now_ns + q->vars.ctl_interval_ns;
 }
 
+/* End a period of the queue's estimate. Return: as sxcp_end_interval() */
 static u64 sxcp_end_queue_period(struct sxcp_sched_data *q)
 {
-	const u64 before_bytes = sxcp_standing_bytes(&q->vars);
-	const u32 ring_bytes = q->vars.ring_bytes;
 	const u64 now_ns = ktime_get_ns();
 	u64 period_ns;
 
 	WRITE_ONCE(q->vars.ring_bytes, sxcp_look_into_ring(q, now_ns));
 	period_ns = sxcp_close_queue(&q->vars, &q->params, sxcp_queue_bytes(q));
-
-	/* The control interval's timer must compute F from the new estimate. */
-	if (sxcp_standing_bytes(&q->vars) != before_bytes)
-		sxcp_resume_timer(&q->ctl, now_ns, q->moves);
-	return sxcp_next_period(q, &q->queue, now_ns, period_ns,
-				q->vars.queue_bytes == q->vars.min_queue_bytes &&
-				q->vars.ring_bytes == ring_bytes);
+	q->still_periods = q->moves == q->queue_moves ? q->still_periods + 1 : 0;
+	q->queue_moves = q->moves;
+	q->rests = q->still_periods >= XCP_STILL_PERIODS;
+	return q->rests ? 0 : now_ns + period_ns;
 }
 
 /* Run a timer's function under the root's lock, unless the timer was stopped or restarted. */
@@ -491,13 +435,13 @@ static enum hrtimer_restart sxcp_expire(struct sxcp_sched_data *q, struct hrtime
 
 static enum hrtimer_restart sxcp_ctl_expired(struct hrtimer *timer)
 {
-	return sxcp_expire(container_of(timer, struct sxcp_sched_data, ctl.timer), timer,
+	return sxcp_expire(container_of(timer, struct sxcp_sched_data, ctl), timer,
 			   sxcp_end_interval);
 }
 
 static enum hrtimer_restart sxcp_queue_expired(struct hrtimer *timer)
 {
-	return sxcp_expire(container_of(timer, struct sxcp_sched_data, queue.timer), timer,
+	return sxcp_expire(container_of(timer, struct sxcp_sched_data, queue), timer,
 			   sxcp_end_queue_period);
 }
 
@@ -506,8 +450,8 @@ static void sxcp_check_rtt(struct sxcp_sched_data *q)
 {
 	const u64 now_ns = ktime_get_ns();
 
-	if (sxcp_is_over(&q->vars, &q->params, now_ns - q->ctl.start_ns))
-		hrtimer_start(&q->ctl.timer, ns_to_ktime(now_ns), HRTIMER_MODE_ABS_SOFT);
+	if (sxcp_is_over(&q->vars, &q->params, now_ns - q->ctl_start_ns))
+		sxcp_start_timer(&q->ctl, now_ns);
 }
 
 static __always_inline void sxcp_receive(struct sxcp_sched_data *q, const struct sxcp_pkt *pkt)
@@ -549,10 +493,7 @@ static void sxcp_rouse(struct sxcp_sched_data *q)
 	 */
 	if (q->runs && !q->sch->q.qlen && !q->arrived.port)
 		sxcp_sleep(q);
-	if (q->runs)
-		sxcp_resume(q, sxcp_queue_bytes(q));
-	else
-		sxcp_wake(q);
+	sxcp_start_timers(q);
 }
 
 /* Enqueue with the option share: one queue is for XCP, the other for all other traffic. */
@@ -599,17 +540,6 @@ static int sxcp_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		atomic64_set(&q->arrived_time, q->reported_time + q->vars.sum_time);
 	}
 	return hop_child_enqueue(skb, sch, to_free);
-}
-
-/* Return: the queue of the algorithm in bytes, including @skb, which has just left @side */
-static u32 sxcp_queue_bytes_with(const struct sxcp_sched_data *q, const struct sk_buff *skb,
-				 enum sxcp_side side)
-{
-	const u32 now_bytes = sxcp_queue_bytes(q);
-
-	if (q->shares && side != XCP_SIDE_XCP)
-		return now_bytes;
-	return min_t(u64, U32_MAX, (u64)now_bytes + qdisc_pkt_len(skb) + q->params.overhead_bytes);
 }
 
 /* Return: the queue to serve first. A peeked packet must be the next one dequeued */
@@ -687,12 +617,11 @@ static void sxcp_depart_shared(struct sxcp_sched_data *q, const struct sk_buff *
 }
 
 /* Update the estimates for a packet that departs. */
-static inline void sxcp_see_departure(struct sxcp_sched_data *q, const struct sk_buff *skb,
-				      enum sxcp_side side)
+static inline void sxcp_see_departure(struct sxcp_sched_data *q)
 {
 	q->moves++;
 	if (q->rests && q->runs)
-		sxcp_resume(q, sxcp_queue_bytes_with(q, skb, side));
+		sxcp_start_timers(q);
 	sxcp_see_queue(&q->vars, sxcp_queue_bytes(q));
 	if (!q->sch->q.qlen)
 		hop_drain_stop(&q->drain_run);
@@ -719,7 +648,7 @@ static struct sk_buff *sxcp_dequeue_shared(struct sxcp_sched_data *q)
 		sxcp_get_none(q);
 		return NULL;
 	}
-	sxcp_see_departure(q, skb, side);
+	sxcp_see_departure(q);
 	sxcp_depart_shared(q, skb, side, alone);
 	sxcp_answer(q, skb);
 	return skb;
@@ -738,7 +667,7 @@ static struct sk_buff *sxcp_dequeue(struct Qdisc *sch)
 		sxcp_get_none(q);
 		return NULL;
 	}
-	sxcp_see_departure(q, skb, XCP_SIDE_XCP);
+	sxcp_see_departure(q);
 	if (!hop_pkt_lacks(skb, q->params.protocol))
 		sxcp_answer(q, skb);
 	return skb;
@@ -789,9 +718,7 @@ static const struct hop_nla_option sxcp_options[TCA_XCP_MAX + 1] = {
 /* xcp_options has the ranges: an error message from the policy could not name the option. */
 static const struct nla_policy sxcp_policy[TCA_XCP_MAX + 1] = {
 	[TCA_XCP_RATE] = { .type = NLA_U64 },
-	[TCA_XCP_OVERHEAD ... TCA_XCP_LIMIT] = { .type = NLA_U32 },
-	[TCA_XCP_UNUSED] = { .type = NLA_REJECT },
-	[TCA_XCP_SHARE] = { .type = NLA_U32 },
+	[TCA_XCP_OVERHEAD ... TCA_XCP_SHARE] = { .type = NLA_U32 },
 };
 
 /* Convert the options in @c to parameters of the algorithm, except for the capacity. */
@@ -865,16 +792,18 @@ static void sxcp_switch_share(struct sxcp_sched_data *q, bool shares)
  */
 static void sxcp_use_port(struct sxcp_sched_data *q, struct hop_port *port)
 {
+	const bool moves = port != q->arrived.port;
+
 	ASSERT_RTNL();
-	if (port == q->arrived.port)
-		return;
-	hop_port_use(&q->arrived, NULL);
-	atomic64_set(&q->arrived.sent_bytes, 0);
-	atomic64_set(&q->arrived_time, 0);
-	q->reported_bytes = -q->vars.input_bytes;
-	q->reported_time = -q->vars.sum_time;
+	if (moves) {
+		hop_port_use(&q->arrived, NULL);
+		atomic64_set(&q->arrived.sent_bytes, 0);
+		atomic64_set(&q->arrived_time, 0);
+		q->reported_bytes = -q->vars.input_bytes;
+		q->reported_time = -q->vars.sum_time;
+	}
 	hop_port_use(&q->arrived, port);
-	if (port)
+	if (moves && port)
 		sxcp_read_others(q, ktime_get_ns());
 }
 
@@ -918,26 +847,13 @@ static void sxcp_apply(struct sxcp_sched_data *q, const struct sxcp_config *conf
 	if (!q->runs)
 		sxcp_start(&q->vars, &q->params);
 	else if (q->rests)
-		sxcp_resume(q, sxcp_queue_bytes(q));
+		sxcp_start_timers(q);
 }
 
 static bool sxcp_lacks_second(const struct Qdisc *sch, const struct sxcp_config *config)
 {
 	return config->value[TCA_XCP_SHARE] != TC_XCP_SHARE_OFF &&
 	       !hop_child_at(sch, XCP_SIDE_OTHER);
-}
-
-static int sxcp_parse_limit(const struct Qdisc *sch, const struct sxcp_config *config,
-			    u32 *limit_bytes, const struct nlattr *attr,
-			    struct netlink_ext_ack *extack)
-{
-	/*
-	 * A default child will be created as the second one, so a limit is valid whatever the first
-	 * one is.
-	 */
-	if (sxcp_lacks_second(sch, config))
-		return hop_limit_read(limit_bytes, attr, extack);
-	return hop_limit_parse(sch, limit_bytes, attr, extack);
 }
 
 /* Create the second child if @config needs one that is missing; NULL otherwise. */
@@ -974,7 +890,7 @@ static int sxcp_find_port(const struct Qdisc *sch, const struct sxcp_config *con
 
 static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_ext_ack *extack)
 {
-	struct hop_port *port = NULL, *old_port;
+	struct hop_port *port = NULL;
 	struct sxcp_sched_data *q = qdisc_priv(sch);
 	struct sxcp_config config = q->config;
 	struct sxcp_params params = {};
@@ -983,8 +899,11 @@ static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	int err;
 
 	err = sxcp_parse(sch, &config, tb, extack);
+	/* A default child will be the second one: a limit is valid whatever the first one is. */
 	if (!err)
-		err = sxcp_parse_limit(sch, &config, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
+		err = sxcp_lacks_second(sch, &config) ?
+		      hop_limit_read(&limit_bytes, tb[TCA_XCP_LIMIT], extack) :
+		      hop_limit_parse(sch, &limit_bytes, tb[TCA_XCP_LIMIT], extack);
 	if (err)
 		return err;
 	params.capacity_bytes_ps = config.rate_bytes_ps ?: hop_speed_ask_bytes_ps(qdisc_dev(sch));
@@ -1006,10 +925,8 @@ static int sxcp_configure(struct Qdisc *sch, struct nlattr **tb, struct netlink_
 	}
 
 	sch_tree_lock(sch);
-	old_port = q->arrived.port;
 	sxcp_apply(q, &config, &params, second, port);
 	sch_tree_unlock(sch);
-	hop_port_put(old_port);
 	return 0;
 }
 
@@ -1036,7 +953,7 @@ static void sxcp_follow_speed(struct Qdisc *sch, u64 rate_bytes_ps)
 	if (!q->runs)
 		sxcp_start(&q->vars, &q->params);
 	else if (q->rests)
-		sxcp_resume(q, sxcp_queue_bytes(q));
+		sxcp_start_timers(q);
 }
 
 static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
@@ -1046,13 +963,14 @@ static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 	int err;
 
 	hop_child_prepare(sch);
-	hrtimer_setup(&q->ctl.timer, sxcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	hrtimer_setup(&q->queue.timer, sxcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->ctl, sxcp_ctl_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&q->queue, sxcp_queue_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	q->sch = sch;
 	q->arrived.sch = sch;
 	hop_nla_defaults(q->config.value, sxcp_options, TCA_XCP_MAX);
 	q->peeked = XCP_SIDES;
 	q->rests = true;
+	q->ctl_rests = true;
 	sxcp_share_start(&q->share);
 	err = hop_child_init(sch, 0, extack);
 	if (!err)
@@ -1065,13 +983,11 @@ static int sxcp_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 static void sxcp_destroy(struct Qdisc *sch)
 {
 	struct sxcp_sched_data *q = qdisc_priv(sch);
-	struct hop_port *port = q->arrived.port;
 
 	hop_speed_unwatch(&q->speed);
-	hrtimer_cancel(&q->ctl.timer);
-	hrtimer_cancel(&q->queue.timer);
+	hrtimer_cancel(&q->ctl);
+	hrtimer_cancel(&q->queue);
 	sxcp_use_port(q, NULL);
-	hop_port_put(port);
 	hop_child_destroy(sch);
 }
 

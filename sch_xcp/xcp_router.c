@@ -227,17 +227,3 @@ u64 sxcp_close_queue(struct sxcp_vars *v, const struct sxcp_params *p, u32 queue
 		return p->allowed_queue_ns;
 	return max_t(u64, p->allowed_queue_ns, (avg_rtt_ns - drain_ns) / 2);
 }
-
-void sxcp_stand_queue(struct sxcp_vars *v, u32 queue_bytes)
-{
-	v->queue_bytes = queue_bytes;
-	v->min_queue_bytes = queue_bytes;
-}
-
-u64 sxcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns)
-{
-	u64 rest_ns;
-
-	div64_u64_rem(now_ns - start_ns, period_ns, &rest_ns);
-	return now_ns - rest_ns;
-}

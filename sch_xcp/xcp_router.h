@@ -571,24 +571,6 @@ static inline void sxcp_see_queue(struct sxcp_vars *v, u32 queue_bytes)
  */
 u64 sxcp_close_queue(struct sxcp_vars *v, const struct sxcp_params *p, u32 queue_bytes);
 
-/**
- * sxcp_stand_queue() - set the estimate of a queue that has not changed for two periods
- * @v: the port
- * @queue_bytes: the queue
- */
-void sxcp_stand_queue(struct sxcp_vars *v, u32 queue_bytes);
-
-/**
- * sxcp_period_start_ns() - compute the start of the current period
- * @start_ns: start of an earlier period
- * @period_ns: length of each period, not 0
- * @now_ns: current time, not before @start_ns
- *
- * Return: the last time at or before @now_ns that is a whole number of periods after
- * @start_ns.
- */
-u64 sxcp_period_start_ns(u64 start_ns, u64 period_ns, u64 now_ns);
-
 /*
  * For a GSO packet with XCP_FLAG_SUM, use the mean demand of its packets, rounded up: then the port
  * never charges a packet with less than it gets.

@@ -6,7 +6,6 @@
 #include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/kernel.h>
-#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>

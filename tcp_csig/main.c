@@ -87,24 +87,20 @@ static u64 tcsig_limit_bytes_ps(const struct tcsig_sock *cs)
 	return cs->line_mbit ? (u64)cs->line_mbit * TCSIG_BYTES_PER_MBIT : U64_MAX;
 }
 
-static void tcsig_set_pace(struct sock *sk, const struct tcsig_sock *cs, u32 rtt_us)
-{
-	u64 bytes_ps = tcsig_pace_bytes_ps(&cs->v, hop_cc_mss_bytes(sk), rtt_us);
-
-	bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &cs->reported->guard, bytes_ps);
-	hop_stack_set_pace(sk, bytes_ps, tcsig_limit_bytes_ps(cs));
-}
-
 /* Sets window, maximum GSO size and pacing rate from the algorithm's state. */
 static void tcsig_set_socket(struct sock *sk, const struct tcsig_sock *cs, u32 cwnd_pkts)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const u32 rtt_us = tcsig_pace_rtt_us(tcp_min_rtt(tp), tp->srtt_us >> 3, cs->v.delay_ns);
+	u64 bytes_ps;
 
 	hop_stack_set_cwnd(sk, cwnd_pkts);
 	hop_stack_set_burst(sk, tcsig_burst_pkts(sk, cs));
-	if (rtt_us)
-		tcsig_set_pace(sk, cs, rtt_us);
+	if (!rtt_us)
+		return;
+	bytes_ps = tcsig_pace_bytes_ps(&cs->v, hop_cc_mss_bytes(sk), rtt_us);
+	bytes_ps = hop_cc_guard_pace_bytes_ps(sk, &cs->reported->guard, bytes_ps);
+	hop_stack_set_pace(sk, bytes_ps, tcsig_limit_bytes_ps(cs));
 }
 
 /*

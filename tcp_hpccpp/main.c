@@ -227,15 +227,6 @@ static void hpccpp_update_params(const struct sock *sk, struct hpccpp_law *law)
 					    path.packet_bytes);
 }
 
-/* If the carrier or the device does not support GSO packets, none are built. */
-static void hpccpp_limit_bursts(struct sock *sk, u32 cwnd_pkts, enum hop_path path, u32 max_pkts)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 pkts = hop_burst_pkts(cwnd_pkts, path, tp->srtt_us >> 3, tcp_min_rtt(tp));
-
-	hop_stack_set_burst(sk, sk_can_gso(sk) ? min(pkts, max_pkts) : 1);
-}
-
 /*
  * Return: true if a single packet is in flight, the window has no room for another, and the peer
  * may delay its ACK: see hpccpp_cwnd_pkts().
@@ -279,13 +270,17 @@ static u32 hpccpp_set(struct sock *sk, struct hpccpp_sock *hs, struct hpccpp_law
 static void hpccpp_set_bursts(struct sock *sk, struct hpccpp_law *law, u32 cwnd_pkts)
 {
 	const enum hop_path path = hpccpp_path(&law->v, &law->p);
-	const struct tcp_sock *tp = tcp_sk(sk);
+	const u32 srtt_us = tcp_sk(sk)->srtt_us >> 3, min_rtt_us = tcp_min_rtt(tcp_sk(sk));
+	u32 pkts;
 
 	/* The write queue keeps the size of its packets until they are sent, behind the opening. */
-	hpccpp_limit_bursts(sk, law->opening ? HOP_WND_MAX_PKTS : cwnd_pkts, path,
-			    path == HOP_PATH_BUSY ? law->burst_pkts : HOP_BURST_MAX_PKTS);
-	law->hosts_limit = path == HOP_PATH_IDLE &&
-			   hop_hosts_are_slow(path, tp->srtt_us >> 3, tcp_min_rtt(tp));
+	pkts = hop_burst_pkts(law->opening ? HOP_WND_MAX_PKTS : cwnd_pkts, path, srtt_us,
+			      min_rtt_us);
+	if (path == HOP_PATH_BUSY)
+		pkts = min(pkts, law->burst_pkts);
+	/* If the carrier or the device does not support GSO packets, none are built. */
+	hop_stack_set_burst(sk, sk_can_gso(sk) ? pkts : 1);
+	law->hosts_limit = path == HOP_PATH_IDLE && hop_hosts_are_slow(path, srtt_us, min_rtt_us);
 }
 
 /* Requests telemetry from the carrier for the next packets. */

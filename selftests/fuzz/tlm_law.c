@@ -22,7 +22,7 @@ static void draw_record(struct tlm_record *r)
 		r->mbit_ps = 0;
 }
 
-static void draw_params(struct hpcc_params *h, struct tlm_params *p)
+static void draw_params(struct hpcc_params *h, struct tlm_sample *s)
 {
 	h->t_ns = fuzz_range(HPCC_T_MIN_NS, HPCC_T_MAX_NS);
 	h->eta = fuzz_range(HPCC_U_ONE / 2, HPCC_U_ONE);
@@ -30,12 +30,10 @@ static void draw_params(struct hpcc_params *h, struct tlm_params *p)
 	h->wnd_max_bytes = fuzz_range(HPCC_WND_MIN_BYTES, HPCC_WND_MAX_BYTES);
 	h->wnd_init_bytes = fuzz_range(HPCC_WND_MIN_BYTES, h->wnd_max_bytes);
 	h->wnd_ai = hpcc_wnd_ai(h->wnd_init_bytes, h->eta, fuzz_range(1, 1000));
-	*p = (struct tlm_params) {
-		.t_ns = h->t_ns, .eta = h->eta, .trust_idle = fuzz_flag(),
-	};
+	s->trust_idle = fuzz_flag();
 }
 
-static void check_load(const struct tlm_load *load, const struct tlm_params *p,
+static void check_load(const struct tlm_load *load, const struct hpcc_params *p,
 		       const struct tlm_path *path)
 {
 	FUZZ_CLAIM(load->u >= p->eta / 2 && load->tau_ns);
@@ -49,12 +47,11 @@ static void fuzz_once(void)
 	struct tlm_sample s = { .now_ns = fuzz_u32() };
 	struct hpcc_params h = {};
 	struct tlm_vars v = {};
-	struct tlm_params p;
 	struct tlm_load load;
 	struct hpcc_vars w;
 	u32 i, seq = 0;
 
-	draw_params(&h, &p);
+	draw_params(&h, &s);
 	hpcc_start(&w, &h);
 	path.records = fuzz_range(1, 3);
 	path.hops = path.records;
@@ -69,9 +66,9 @@ static void fuzz_once(void)
 		s.now_ns += fuzz_range(1, 1ULL << 40);
 		s.rtt_ns = fuzz_u32();
 		s.own_bytes_ps = fuzz_range(0, 1ULL << 38);
-		if (ntlm_receive(&v, &p, &path, &s, &load) != HPCC_RECEIVED_NEW)
+		if (ntlm_receive(&v, &h, &path, &s, &load) != HPCC_RECEIVED_NEW)
 			continue;
-		check_load(&load, &p, &path);
+		check_load(&load, &h, &path);
 		hpcc_receive_ratio(&w, &h, load.u, load.tau_ns);
 		hpcc_decide(&w, &h, seq, seq + 1);
 		seq += 2;

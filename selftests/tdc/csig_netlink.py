@@ -13,9 +13,9 @@ import sys
 from qdisc_netlink import attr, send
 
 TYPES = {"rate": 2, "overhead": 3, "mode": 4, "unsupported": 5, "estimator": 6, "interval": 7,
-         "shift": 8, "tpid_compact": 10, "tpid_expanded": 11, "stage": 12,
-         "orientation": 13, "port_id": 14, "device_id": 15, "limit": 16, "abw": 17, "abw_c": 18,
-         "pd": 19}
+         "shift": 8, "tpid_compact": 9, "tpid_expanded": 10, "stage": 11,
+         "orientation": 12, "port_id": 13, "device_id": 14, "limit": 15, "abw": 16, "abw_c": 17,
+         "pd": 18}
 WITHIN = {"on": 1, "quantum": 2, "edges": 3, "compact": 4, "expanded": 5}
 
 

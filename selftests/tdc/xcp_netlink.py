@@ -13,7 +13,7 @@ from qdisc_netlink import plain, send
 
 TYPES = {"rate": 2, "overhead": 3, "alpha": 4, "beta": 5, "gamma": 6, "min_interval": 7,
          "max_interval": 8, "allowed_queue": 9, "e2e_share": 10, "protocol": 11, "limit": 12,
-         "unused": 13, "share": 14}
+         "share": 13}
 
 
 def main(*words):

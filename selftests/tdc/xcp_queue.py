@@ -258,7 +258,7 @@ def held_queue_rests(wire):
             wire.put(frame(*V4(header(rtt=1000, delta=0))))
 
     for timer in TIMERS:
-        # An arrival starts both: 16 periods each, and one control interval, since the queue grew.
+        # An arrival starts both: 16 periods each, and one more of the control interval.
         count = expiries(timer, lambda: (put(), time.sleep(1)))
         assert 16 <= count <= 40, f"{timer}: {count} expiries in a second with one burst"
         expect(expiries(timer, lambda: time.sleep(1)), 0, f"{timer}: expiries without a packet")
@@ -270,13 +270,14 @@ def held_queue_rests(wire):
 
 def periods_of(wire, wait, more=""):
     """8 packets are held for a time, then one more arrives. Return the port's values at each half
-    interval of 100 ms."""
+    interval of 100 ms, from a quarter of one on."""
     wire.qdisc(f"{PORT} min_interval 100ms max_interval 100ms allowed_queue 100ms {more}", HELD)
     for _ in range(9):
         wire.put(frame(*V4(header(rtt=100000, delta=0))))
     time.sleep(wait)
     wire.put(frame(*V4(header(rtt=100000, delta=0))))
     seen = []
+    time.sleep(0.025)
     for _ in range(6):
         shown = wire.stats()
         seen.append([shown[n] for n in ("feedback", "input_bw", "persistent_queue", "residue_pos",
@@ -289,8 +290,8 @@ def periods_of(wire, wait, more=""):
 def time_goes_on_while_timers_rest(wire):
     """After the timers have rested for 15 minutes, the values are as after 1.1 s without a rest."""
     for more in ("", "share"):
-        # 11 intervals, and 9011 intervals, plus a quarter of one.
-        short, long = periods_of(wire, 1.125, more), periods_of(wire, 901.125, more)
+        # 11 intervals: the packet arrives at the start of the next one, as after a rest.
+        short, long = periods_of(wire, 1.101, more), periods_of(wire, 901.125, more)
         # The timer's latency, some ns per interval, moves the time but not the interval.
         for a, b in zip(short, long):
             for got, want in zip(b, a):

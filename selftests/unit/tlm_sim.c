@@ -363,7 +363,6 @@ static enum hpcc_received receive_own(struct flow *f, const struct packet *packe
 
 static enum hpcc_received receive_reduced(struct flow *f, const struct packet *packet)
 {
-	const struct tlm_params p = { .t_ns = f->p.t_ns, .eta = f->p.eta };
 	const struct tlm_sample s = { .now_ns = sim.now_ns,
 				      .own_bytes_ps = window_bytes(f) / sim.t_ns * 1e9,
 				      .rtt_ns = sim.now_ns - packet->sent_ns };
@@ -376,7 +375,7 @@ static enum hpcc_received receive_reduced(struct flow *f, const struct packet *p
 	path.hops = path.records;
 	for (i = 0; i < path.records; i++)
 		path.record[i] = packet->record[f->from + i];
-	received = ntlm_receive(&f->t, &p, &path, &s, &load);
+	received = ntlm_receive(&f->t, &f->p, &path, &s, &load);
 	if (received != HPCC_RECEIVED_NEW)
 		return received;
 	hpcc_receive_ratio(&f->v, &f->p, load.u, load.tau_ns);

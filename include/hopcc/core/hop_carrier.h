@@ -17,6 +17,7 @@ struct hop_option;
 struct hop_segment;
 struct hop_shim_place;
 struct nf_hook_state;
+struct sk_buff;
 
 /**
  * struct hop_carrier - a carrier
@@ -139,6 +140,19 @@ bool hop_carrier_avoids(const struct hop_flow_key *key);
  * Context: any.
  */
 void hop_carrier_count_at(const struct hop_flow_key *key, unsigned int count);
+
+/**
+ * hop_carrier_hides() - would a filter miss what is below a header that a carrier sends?
+ * @cn: the carrier's state of the network namespace; counts the packet if so
+ * @on: the carrier's sysctl; HOP_FILTER_TRUST: the administrator knows the filters
+ * @skb: the packet, without the header
+ * @state: state of the hook in POST_ROUTING
+ *
+ * Context: RCU read lock.
+ * Return: true if the packet must have no header, see hop_filter_misses_output().
+ */
+bool hop_carrier_hides(const struct hop_carrier_net *cn, unsigned int on,
+		       const struct sk_buff *skb, const struct nf_hook_state *state);
 
 /**
  * hop_carrier_note_passed() - note that the path passes a header in front of TCP, both ways

@@ -210,16 +210,20 @@ void hop_flow_key_of_output(struct hop_flow_key *key, const struct hop_carrier *
  */
 struct sock *hop_flow_socket(const struct hop_flow_key *key);
 
+/*
+ * States of a full socket. A half-open connection has a connection request or, with a SYN cookie,
+ * no socket.
+ */
+#define HOP_FLOW_FULL (~(TCPF_NEW_SYN_RECV | TCPF_TIME_WAIT))
+
 /**
- * hop_flow_has_full_socket() - does a flow have a socket that is no connection request?
- * @key: the key of the flow
- *
- * For a half-open connection, TCP has a connection request or, with a SYN cookie, nothing.
+ * hop_flow_tcp_state() - get the state of a connection's socket
+ * @key: key of its flow
  *
  * Context: RCU read lock.
- * Return: true if it has one, and not in TIME_WAIT.
+ * Return: 1 shifted by the state, as TCPF_ESTABLISHED; 0 if no socket has these ports.
  */
-bool hop_flow_has_full_socket(const struct hop_flow_key *key);
+u32 hop_flow_tcp_state(const struct hop_flow_key *key);
 
 /**
  * hop_flow_socket_of_any_device() - look up the socket of a flow, whatever device it is bound to

@@ -63,15 +63,6 @@ bool hop_input_is_from_peer(const struct hop_flow_key *key, u32 seq, u32 ack_seq
 #define HOP_INPUT_RECEIVES (TCPF_ESTABLISHED | TCPF_FIN_WAIT1 | TCPF_FIN_WAIT2)
 
 /**
- * hop_input_state() - get the state of a connection's socket
- * @key: key of its flow
- *
- * Context: RCU read lock.
- * Return: 1 shifted by the state, as TCPF_ESTABLISHED; 0 if no socket has these ports.
- */
-u32 hop_input_state(const struct hop_flow_key *key);
-
-/**
  * hop_input_act() - call a function for a connection's socket, in the context of TCP's input
  * @key: key of the flow
  * @act: function; called with the socket locked and not owned by a process
@@ -111,24 +102,12 @@ void hop_input_answer_now(const struct hop_flow_key *key);
  *
  * A hook of PRE_ROUTING must call this function last. If tc or nftables filter on ingress, or in
  * PRE_ROUTING in front of our hook, the packet passes these filters again: see
- * hop_filter_may_look_again() and hop_input_again().
+ * hop_filter_may_look_again().
  *
  * Context: RCU read lock.
  * Return: NF_ACCEPT if there is no such filter; NF_STOLEN if the packet was passed on.
  */
 unsigned int hop_input_show(struct sk_buff *skb);
-
-/**
- * hop_input_again() - receive a packet whose header was removed as a new packet
- * @skb: the packet; skb->data at its network header; consumed
- *
- * The packet passes packet sockets, tc's and nftables' filters on ingress, conntrack and the
- * firewall. A generic XDP program does not run again: it sees a packet once, as it arrived,
- * like a program in a driver.
- *
- * Context: RCU read lock.
- */
-void hop_input_again(struct sk_buff *skb);
 
 /**
  * hop_input_refuse() - answer a packet as if no handler for its protocol existed
@@ -139,16 +118,20 @@ void hop_input_again(struct sk_buff *skb);
 void hop_input_refuse(struct sk_buff *skb);
 
 /**
- * hop_input_was_fragmented() - did a packet arrive in fragments?
- * @skb: a packet at the handler of its protocol
+ * hop_input_whole() - receive a packet that arrived in fragments again, whole
+ * @skb: a packet at the handler of its protocol, whose header is at skb->data; consumed if received
+ * @protocol: the protocol
  *
- * The carrier's hook in PRE_ROUTING processes all packets that reach the handler of the carrier's
- * protocol, except those that arrived in fragments.
+ * The carrier's hook in PRE_ROUTING has seen all packets except those that arrived in fragments, and
+ * left this one in place. Now it sees the packet that was reassembled.
  *
- * Context: any.
- * Return: true if the packet was reassembled.
+ * A single IPv6 fragment keeps its fragment header. The hook would not find the carrier's header
+ * behind it, and IPv6 would call the handler again, without end.
+ *
+ * Context: RCU read lock.
+ * Return: false if the packet is unchanged, because it did not arrive in fragments.
  */
-bool hop_input_was_fragmented(const struct sk_buff *skb);
+bool hop_input_whole(struct sk_buff *skb, u8 protocol);
 
 /**
  * hop_input_segs_pkts() - get the number of packets on the wire that a packet stands for

@@ -51,7 +51,6 @@ struct tcphdr;
  */
 #define INT_VENDOR_COUNT_LIST(count)					\
 	HOP_CARRIER_COUNT_LIST(INT_COUNT, count)				\
-	count(INT_COUNT_IN_HIDDEN, "in_hidden")				\
 	count(INT_COUNT_IN_IFA, "in_ifa")				\
 	count(INT_COUNT_IN_IOAM, "in_ioam")				\
 	count(INT_COUNT_IN_INTMD, "in_intmd")				\

@@ -29,6 +29,8 @@
 	count(prefix##_IN_HANDSHAKE, "in_handshake")	\
 	count(prefix##_OUT_HANDSHAKE, "out_handshake")	\
 	count(prefix##_IN_BAD_SUM, "in_bad_sum")	\
+	count(prefix##_IN_HIDDEN, "in_hidden")		\
+	count(prefix##_OUT_HIDDEN, "out_hidden")	\
 	count(prefix##_NO_ROOM, "out_no_room")		\
 	count(prefix##_NO_MEMORY, "no_memory")
 

@@ -241,4 +241,11 @@ static inline bool hop_pkt_writable(struct sk_buff *skb, unsigned int len_bytes)
 
 bool hop_pkt_set_ce(struct sk_buff *skb);
 
+/* A NIC's checksum over the packet is not valid after the packet has been changed. */
+static inline void hop_pkt_forget_sum(struct sk_buff *skb)
+{
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
+}
+
 #endif /* HOPCC_LIB_HOP_PKT_H */

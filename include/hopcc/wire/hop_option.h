@@ -20,12 +20,10 @@
 #ifndef HOPCC_WIRE_HOP_OPTION_H
 #define HOPCC_WIRE_HOP_OPTION_H
 
+#include <asm/byteorder.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#ifdef __KERNEL__
-#include <asm/byteorder.h>
-#endif
 
 #define HOP_OPTION_EOL		0
 #define HOP_OPTION_NOP		1

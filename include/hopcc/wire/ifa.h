@@ -30,13 +30,11 @@
 #ifndef HOPCC_WIRE_IFA_H
 #define HOPCC_WIRE_IFA_H
 
+#include <asm/byteorder.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#ifdef __KERNEL__
-#include <asm/byteorder.h>
-#endif
 
 #define IFA_PROTOCOL		253
 #define IFA_VERSION		2

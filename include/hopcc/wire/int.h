@@ -43,14 +43,12 @@
 #ifndef HOPCC_WIRE_INT_H
 #define HOPCC_WIRE_INT_H
 
+#include <asm/byteorder.h>
 #include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#ifdef __KERNEL__
-#include <asm/byteorder.h>
-#endif
 
 #define INT_PROTOCOL_DEFAULT	254	/* RFC 3692: for experiments */
 

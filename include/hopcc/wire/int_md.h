@@ -25,14 +25,12 @@
 #ifndef HOPCC_WIRE_INT_MD_H
 #define HOPCC_WIRE_INT_MD_H
 
+#include <asm/byteorder.h>
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#ifdef __KERNEL__
-#include <asm/byteorder.h>
-#endif
 
 #define INTMD_SHIM_TYPE		1
 #define INTMD_VERSION		2

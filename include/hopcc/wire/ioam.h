@@ -27,15 +27,13 @@
 #ifndef HOPCC_WIRE_IOAM_H
 #define HOPCC_WIRE_IOAM_H
 
+#include <asm/byteorder.h>
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#ifdef __KERNEL__
-#include <asm/byteorder.h>
-#endif
 
 #define IOAM_OPTION		0x31
 #define IOAM_TYPE_PREALLOCATED	0

@@ -26,13 +26,11 @@
 #ifndef HOPCC_WIRE_XCP_H
 #define HOPCC_WIRE_XCP_H
 
+#include <asm/byteorder.h>
 #include <linux/compiler.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#ifdef __KERNEL__
-#include <asm/byteorder.h>
-#endif
 
 #define XCP_PROTOCOL_DEFAULT	63	/* IANA: any local network; 253 is also that of IFA */
 #define XCP_VERSION		1

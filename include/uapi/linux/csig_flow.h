@@ -50,7 +50,6 @@ enum {
 	CSIG_FLOW_ATTR_PEER_PORT,	/* u16 */
 	CSIG_FLOW_ATTR_PATH,		/* u32, CSIG_FLOW_PATH_* */
 	CSIG_FLOW_ATTR_SIGNAL,		/* nest, one per signal: as reflected by the peer */
-	CSIG_FLOW_ATTR_UNUSED,		/* was received */
 	__CSIG_FLOW_ATTR_MAX,
 };
 

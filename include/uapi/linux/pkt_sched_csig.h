@@ -148,7 +148,6 @@ enum {
 	TCA_CSIG_ESTIMATOR,	/* u32, TC_CSIG_ESTIMATOR_* */
 	TCA_CSIG_INTERVAL,	/* u32, ns */
 	TCA_CSIG_SHIFT,		/* u32 */
-	TCA_CSIG_UNUSED,	/* was timer; refused */
 	TCA_CSIG_TPID_COMPACT,	/* u32 */
 	TCA_CSIG_TPID_EXPANDED,	/* u32 */
 	TCA_CSIG_STAGE,		/* u32 */

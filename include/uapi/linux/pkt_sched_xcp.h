@@ -79,7 +79,6 @@ enum {
 	TCA_XCP_E2E_SHARE,	/* u32, ppm */
 	TCA_XCP_PROTOCOL,	/* u32 */
 	TCA_XCP_LIMIT,		/* u32, bytes; absent from a dump if every child was grafted */
-	TCA_XCP_UNUSED,		/* was sampler; refused */
 	TCA_XCP_SHARE,		/* u32, TC_XCP_SHARE_* */
 	__TCA_XCP_MAX,
 };

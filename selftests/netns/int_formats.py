@@ -326,9 +326,9 @@ def mangled_int_md(packet):
     at = tcp + (packet[tcp + 12] >> 4) * 4
     for offset, value in (0, 0x20), (0, 0x1c), (1, 2), (1, 255), (4, 0x10), (6, 0), (6, 7):
         yield changed(packet, at + offset, value)
-    # The cookie, behind the metadata and two words of the message, as with IFA.
+    # The cookie, behind the metadata and two words of the message, as with IFA. The checksum is read first.
     cookie = at + 4 + packet[at + 1] * 4 + 8
-    yield changed(packet, cookie, packet[cookie] ^ 1)
+    yield shims.sum_tcp(changed(packet, cookie, packet[cookie] ^ 1), tcp)
     yield changed(packet, at + 9, packet[at + 9] | 2)
     yield from cuts(packet, at, tcp)
 

@@ -4,7 +4,7 @@
 #include <linux/if_ether.h>
 #include <linux/udp.h>
 #include <net/geneve.h>
-#include <hopcc/lib/hop_tunnel.h>
+#include <hopcc/lib/hop_gre.h>
 #include <net/ipv6.h>
 #include <net/vxlan.h>
 
@@ -79,7 +79,7 @@ static bool ctag_behind_ip(const struct sk_buff *skb, const struct hop_shim_plac
 		inner->protocol = htons(ETH_P_IPV6);
 		return true;
 	case IPPROTO_GRE:
-		inner->protocol = hop_tunnel_pass_gre(skb, &inner->at_bytes, &sum_bytes);
+		inner->protocol = hop_gre_pass(skb, &inner->at_bytes, &sum_bytes);
 		return inner->protocol;
 	case IPPROTO_UDP:
 		return ctag_behind_udp(skb, inner);

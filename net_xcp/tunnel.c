@@ -11,6 +11,7 @@
  * it gets no more copies. Only an answer that quotes a copy has this effect: see xcp_sent.h.
  */
 #include <net/dst.h>
+#include <hopcc/lib/hop_gre.h>
 #include <hopcc/lib/hop_tunnel.h>
 #include <net/ip.h>
 
@@ -47,7 +48,7 @@ static bool nxcp_find_inner(const struct sk_buff *skb, unsigned int offset_bytes
 	inner->offset_bytes = offset_bytes;
 	inner->sum_bytes = 0;
 	if (next == IPPROTO_GRE)
-		protocol = hop_tunnel_pass_gre(skb, &inner->offset_bytes, &inner->sum_bytes);
+		protocol = hop_gre_pass(skb, &inner->offset_bytes, &inner->sum_bytes);
 	else
 		protocol = next == IPPROTO_IPIP ? htons(ETH_P_IP) : htons(ETH_P_IPV6);
 	if (!hop_shim_find_at(skb, inner->offset_bytes, protocol, &place) ||

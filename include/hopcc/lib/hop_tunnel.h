@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Tunnels: their devices, and the header of GRE. */
+/* Which devices are tunnels. */
 #ifndef HOPCC_LIB_HOP_TUNNEL_H
 #define HOPCC_LIB_HOP_TUNNEL_H
 
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
-#include <linux/skbuff.h>
-#include <net/gre.h>
 
 /**
  * hop_is_ip_tunnel() - is a device a tunnel that carries IP packets?
@@ -26,29 +24,6 @@ static inline bool hop_is_ip_tunnel(const struct net_device *dev)
 		return true;
 	}
 	return false;
-}
-
-/**
- * hop_tunnel_pass_gre() - read a GRE header, RFC 2784 and 2890
- * @skb: the packet
- * @at_bytes: offset of the header; result: that of what follows it
- * @sum_bytes: result: offset of the checksum; 0: none
- *
- * Context: any.
- * Return: the protocol that it carries; 0 with other flags, such as version 1, which is no IP tunnel.
- */
-static inline __be16 hop_tunnel_pass_gre(const struct sk_buff *skb, unsigned int *at_bytes,
-					 unsigned int *sum_bytes)
-{
-	struct gre_base_hdr buf;
-	const struct gre_base_hdr *gre = skb_header_pointer(skb, *at_bytes, sizeof(buf), &buf);
-
-	if (!gre || gre->flags & ~(GRE_CSUM | GRE_KEY | GRE_SEQ))
-		return 0;
-	*at_bytes += sizeof(*gre);
-	*sum_bytes = gre->flags & GRE_CSUM ? *at_bytes : 0;
-	*at_bytes += hweight16((__force u16)gre->flags) * GRE_HEADER_SECTION;
-	return gre->protocol;
 }
 
 #endif /* HOPCC_LIB_HOP_TUNNEL_H */

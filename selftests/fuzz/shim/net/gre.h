@@ -5,10 +5,10 @@
 #include <linux/types.h>
 
 #define GRE_CSUM	htons(0x8000)
-#define GRE_ROUTING	htons(0x4000)
 #define GRE_KEY		htons(0x2000)
 #define GRE_SEQ		htons(0x1000)
-#define GRE_VERSION	htons(0x0007)
+
+#define GRE_HEADER_SECTION 4
 
 struct gre_base_hdr {
 	__be16 flags;

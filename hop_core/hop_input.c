@@ -168,7 +168,11 @@ void hop_input_answer_now(const struct hop_flow_key *key)
 }
 EXPORT_SYMBOL_GPL(hop_input_answer_now);
 
-/* Receive a packet as a new one. */
+/*
+ * Receive a packet as a new one: it passes packet sockets, tc's and nftables' filters on ingress,
+ * conntrack and the firewall. A generic XDP program does not run again: it sees a packet once, as it
+ * arrived, like a program in a driver.
+ */
 static void hop_input_again(struct sk_buff *skb)
 {
 	lockdep_assert_in_rcu_read_lock();

@@ -129,7 +129,7 @@ void hop_input_refuse(struct sk_buff *skb);
  * behind it, and IPv6 would call the handler again, without end.
  *
  * Context: RCU read lock.
- * Return: false if the packet is unchanged, because it did not arrive in fragments.
+ * Return: false if the packet is unchanged: it did not arrive in fragments, or is a single one.
  */
 bool hop_input_whole(struct sk_buff *skb, u8 protocol);
 
